@@ -257,3 +257,8 @@ export const inferred = closure.begin(calls);
 export const inferredHandle = closure.begin(calls).handle;
 export const inferredSnapshot = closure.snapshot();
 export const inferredResult = closure.succeed(handle, 'a', 1);
+export const inferredSuccesses = closed.accepted === false ? [] : closed.calls.map(succeeded);
+
+function succeeded(call: SettledCall) {
+  return call.state === 'success' ? call : null;
+}
