@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai/sdk';
 import OpenAI, { type ClientOptions } from 'openai';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { unpairedSurrogateEscape } from './support/raw-body.js';
-import { startStandIn, type Api, type StandIn, type StandInOptions } from './support/stand-in.js';
+import { unpairedSurrogateEscape } from './raw-body.js';
+import { startStandIn, type Api, type StandIn, type StandInOptions } from './stand-in.js';
 
 /**
  * The stand-in has to be trusted before it can judge the library. Each rule is broken by one request that the real
