@@ -19,8 +19,10 @@ export interface Situation {
 const calls = (...ids: string[]): ScriptedCall[] => ids.map((id) => ({ id, name: 'look', arguments: { at: 'sky' } }));
 const error = (code: string, message: string, sideEffects?: string): string =>
   JSON.stringify({ error: { code, message, ...(sideEffects && { side_effect_state: sideEffects }) } });
-const notKept = (why: string): RegExp =>
-  new RegExp(`^{"error":{"code":"invalid_result","message":"The tool completed, but its result was not kept: .*${why}.*","side_effect_state":"completed"}}$`);
+const notKept = (why: string): RegExp => {
+  const message = `The tool completed, but its result was not kept: .*${why}.*`;
+  return new RegExp(`^${error('invalid_result', message, 'completed')}$`);
+};
 const never = new Promise<never>(() => {});
 
 /** The usual loop: ask, work, answer, until the model calls nothing. */
