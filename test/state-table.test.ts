@@ -1,6 +1,7 @@
-import { type BatchHandle, ToolCallClosure } from 'tool-call-closure';
+import { type BatchHandle, type Snapshot, ToolCallClosure } from 'tool-call-closure';
 import { describe, expect, it } from 'vitest';
 import { named } from './support/batch.js';
+import { STATE_TABLE, STATES as COLUMNS, type Cell } from './support/state-table.js';
 
 // Every cell of state × operation. The batch announces `done` and `todo`; `settled` states have both reported.
 
@@ -23,7 +24,7 @@ const after = (scene: Scene, action: (scene: Scene) => unknown): Scene => {
   return scene;
 };
 
-const STATES = {
+const SCENES = {
   'no batch yet': (): Scene => {
     const { handle, abort } = announced([]);
     return { closure: new ToolCallClosure(), handle, abort };
@@ -34,78 +35,68 @@ const STATES = {
   closed: () => after(announced(['done']), ({ closure, handle }) => closure.close(handle, 'first')),
   aborted: () => after(announced(['done']), ({ abort }) => abort()),
   superseded: () => after(announced(['done']), ({ closure }) => closure.begin(named('new'))),
-} satisfies Record<string, () => Scene>;
+} satisfies Record<(typeof COLUMNS)[number], () => Scene>;
 
-type Cell = string;
+type Result = { accepted?: boolean | undefined; reason?: string; closeReason?: { status: string } | null };
 
-const verdict = (result: { accepted?: boolean | undefined; reason?: string; closeReason?: object | null }): Cell =>
-  result.accepted === true ? 'accepted' : result.accepted === false ? result.reason! : closing(result.closeReason);
+/** The cell that a result amounts to, given the snapshot before. */
+function verdict(before: Snapshot | null, result: Result): Cell {
+  if (result.accepted === true) return 'accepted';
+  if (result.accepted === false) return result.reason!;
+  if (before?.closed) return 'its snapshot';
+  return result.closeReason?.status === 'complete' ? 'seals' : 'closes';
+}
 
-const closing = (reason: object | null | undefined): Cell =>
-  !reason ? 'open' : 'code' in reason ? `closed: ${String(reason.code)}` : 'closed: complete';
-
-const OPERATIONS: Record<string, (scene: Scene) => Cell | Promise<Cell>> = {
-  'settle a pending call': ({ closure, handle }) => verdict(closure.settle(handle, 'todo', { status: 'success', content: 1 })),
-  'settle a settled call': ({ closure, handle }) => verdict(closure.settle(handle, 'done', { status: 'error' })),
-  'settle an unknown call': ({ closure, handle }) => verdict(closure.settle(handle, 'ghost', { status: 'cancelled' })),
-  'track a pending call': async ({ closure, handle }) => verdict(await closure.track(handle, 'todo', Promise.resolve(1))),
-  close: ({ closure, handle }) => verdict(closure.close(handle, { code: 'second' })),
-  seal: ({ closure, handle }) => verdict(closure.seal(handle)),
-  sealWhenSettled: ({ closure, handle }) =>
-    Promise.race([closure.sealWhenSettled(handle).then(verdict), new Promise<Cell>((r) => setImmediate(r, 'waits'))]),
-  'the signal aborts': ({ closure, abort }) => {
+const OPERATIONS: Record<string, (scene: Scene, before: Snapshot | null) => Cell | Promise<Cell>> = {
+  'settle a pending call': ({ closure, handle }, before) =>
+    verdict(before, closure.settle(handle, 'todo', { status: 'success', content: 1 })),
+  'settle a settled call': ({ closure, handle }, before) => verdict(before, closure.settle(handle, 'done', { status: 'error' })),
+  'settle an unknown call': ({ closure, handle }, before) =>
+    verdict(before, closure.settle(handle, 'ghost', { status: 'cancelled' })),
+  'track a pending call': async ({ closure, handle }, before) =>
+    verdict(before, await closure.track(handle, 'todo', Promise.resolve(1))),
+  close: ({ closure, handle }, before) => verdict(before, closure.close(handle, { code: 'second' })),
+  seal: ({ closure, handle }, before) => verdict(before, closure.seal(handle)),
+  sealWhenSettled: ({ closure, handle }, before) =>
+    Promise.race([
+      closure.sealWhenSettled(handle).then((result) => verdict(before, result)),
+      new Promise<Cell>((resolve) => setImmediate(resolve, 'waits')),
+    ]),
+  'the signal aborts': ({ closure, abort }, before) => {
     abort();
-    const view = closure.snapshot();
-    return view === null ? 'nothing' : closing(view.closeReason);
+    return closure.snapshot() === before ? 'nothing' : verdict(before, closure.snapshot()!);
   },
-  begin: ({ closure }) => {
-    const { superseded } = closure.begin([]);
-    return superseded === null ? 'begins' : 'begins, supersedes';
-  },
+  begin: ({ closure }) => (closure.begin([]).superseded === null ? 'begins' : 'begins, supersedes'),
   adapters: ({ closure }) => {
     try {
-      return `${closure.toOpenAIResponses().length} results`;
+      expect(closure.toOpenAIResponses().map(({ call_id }) => call_id)).toEqual(['done', 'todo']);
+      return 'the payload';
     } catch (error) {
-      return (error as Error).constructor.name;
+      if (!(error instanceof TypeError)) throw error;
+      return 'TypeError';
     }
   },
 };
 
-const COLUMNS = Object.keys(STATES) as (keyof typeof STATES)[];
-const stale = 'stale_generation';
-const shut = 'run_closed';
-
-/** Cells in the order of COLUMNS. */
-export const TABLE: Record<string, Cell[]> = {
-  'settle a pending call': [stale, 'accepted', 'duplicate_settlement', shut, shut, shut, stale],
-  'settle a settled call': [stale, 'duplicate_settlement', 'duplicate_settlement', shut, shut, shut, stale],
-  'settle an unknown call': [stale, 'unknown_call', 'unknown_call', shut, shut, shut, stale],
-  'track a pending call': [stale, 'accepted', 'duplicate_settlement', shut, shut, shut, stale],
-  close: [stale, 'closed: second', 'closed: second', 'closed: complete', 'closed: cancelled', 'closed: aborted', stale],
-  seal: [stale, 'pending_calls', 'closed: complete', 'closed: complete', 'closed: cancelled', 'closed: aborted', stale],
-  sealWhenSettled: [stale, 'waits', 'closed: complete', 'closed: complete', 'closed: cancelled', 'closed: aborted', stale],
-  'the signal aborts': ['nothing', 'closed: aborted', 'closed: aborted', 'closed: complete', 'closed: cancelled', 'closed: aborted', 'open'],
-  begin: ['begins', 'begins, supersedes', 'begins, supersedes', 'begins', 'begins', 'begins', 'begins, supersedes'],
-  adapters: ['TypeError', 'TypeError', 'TypeError', '2 results', '2 results', '2 results', 'TypeError'],
-};
-
 describe.each(COLUMNS)('in the state "%s"', (state) => {
-  const refused = new Set([stale, shut, 'duplicate_settlement', 'unknown_call', 'pending_calls']);
+  const refused = new Set(['stale_generation', 'run_closed', 'duplicate_settlement', 'unknown_call', 'pending_calls']);
 
   it.each(Object.keys(OPERATIONS))('%s', async (operation) => {
-    const scene = STATES[state]();
+    const scene = SCENES[state]();
     const before = scene.closure.snapshot();
-    const cell = await OPERATIONS[operation]!(scene);
-    expect(cell).toBe(TABLE[operation]![COLUMNS.indexOf(state)]);
+    const cell = await OPERATIONS[operation]!(scene, before);
+    expect(cell).toBe(STATE_TABLE[operation]![COLUMNS.indexOf(state)]);
     const now = scene.closure.snapshot();
     if (before === null || operation === 'begin') return;
     // A refusal is one diagnostic and nothing else; what closed before keeps its reason and its calls.
     expect(now!.diagnostics.length - before.diagnostics.length).toBe(refused.has(cell) ? 1 : 0);
     if (refused.has(cell) || before.closed) expect(now!.calls.map((call, i) => call === before.calls[i])).not.toContain(false);
     if (before.closed) expect(now!.closeReason).toBe(before.closeReason);
+    else if (cell === 'closes') expect(now!.closeReason).toMatchObject({ code: operation === 'close' ? 'second' : 'aborted' });
+    else if (cell !== 'seals') expect(now!.closed).toBe(false);
   });
 });
 
 it('every operation has its row', () => {
-  expect(Object.keys(TABLE)).toEqual(Object.keys(OPERATIONS));
+  expect(Object.keys(STATE_TABLE)).toEqual(Object.keys(OPERATIONS));
 });
