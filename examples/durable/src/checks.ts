@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Outcome } from 'tool-call-closure';
 import type { RecordedRequest } from '../../../test/support/stand-in.js';
 import type { Json } from './providers.js';
-import { allCalls, conversations, type PlannedKill } from './scenario.js';
+import { allCalls, conversations, messages, type PlannedKill } from './scenario.js';
 import { batchesIn } from './transcript.js';
 import { killKinds, type Entry } from './witness.js';
 
@@ -93,7 +93,7 @@ export function check({ seed, planned, ledger, sigkills, requests, ms }: Evidenc
   const rows: [string, number | string][] = [
     ['kills (SIGKILL)', kills.length],
     ...killsOf.map(([kind, count]): [string, number] => [`  ${kind}`, count]),
-    ['attempts of 10 handler runs', attempts],
+    [`attempts for ${Object.keys(conversations).length * messages.length} handler runs`, attempts],
     ['calls announced', calls.length],
     ...[...kinds].sort().map(([kind, count]): [string, number] => [`  ${kind}`, count]),
     ['duplicates (results, or effects that must not repeat)', answeredTwice.length + effectTwice.length],

@@ -1,8 +1,8 @@
 import { object, RestatePromise, type ObjectContext } from '@restatedev/restate-sdk';
 import { randomUUID } from 'node:crypto';
-import { createToolCallClosure, type Outcome, type ToolCall } from 'tool-call-closure';
+import { createToolCallClosure, type Outcome } from 'tool-call-closure';
 import { ask, providers, type Api, type Json } from './providers.js';
-import { newExecution, tools } from './tools.js';
+import { perform, tools } from './tools.js';
 import { killPoint, record } from './witness.js';
 
 export interface Message {
@@ -35,26 +35,31 @@ async function say(ctx: ObjectContext, { api, text }: Message): Promise<number> 
 
     const { handle } = closure.begin(calls);
 
-    // All starts are in the journal before the first effect. The order of entries follows the announcement, never a completion.
-    const unrepeatable = calls.filter((call) => tools[call.name]?.repeatable === false);
+    // Entries are made in the order of announcement: in an order of completion, a replay would not find them again.
+    const once = calls.filter((call) => tools[call.name]?.repeatable === false);
     const markers = await RestatePromise.all(
-      unrepeatable.map((call) =>
+      once.map((call) =>
         ctx.run(`start ${call.id}`, () => {
           killPoint('before a start', call.id);
           return attempt;
         }),
       ),
     );
-    const startedBy = new Map(unrepeatable.map((call, i) => [call.id, markers[i]]));
+    const startedBy = new Map(once.map((call, i) => [call.id, markers[i]]));
 
     const settled = calls.map((call) =>
       ctx
-        .run(`tool ${call.id}`, () => perform(call, attempt, startedBy.get(call.id)))
+        .run(`tool ${call.id}`, async () => {
+          const starter = startedBy.get(call.id);
+          if (starter === undefined) killPoint('before a start', call.id);
+          else if (starter !== attempt) return processLost;
+          return perform(call);
+        })
         .map(async (outcome, failure) => {
           if (!outcome) closure.fail(handle, call.id, failure);
           else if (outcome.status === 'success') await closure.track(handle, call.id, outcome.content);
           else closure.settle(handle, call.id, outcome);
-          if (outcome) record({ at: 'delivered', call: call.id, outcome, attempt });
+          if (outcome) record({ at: 'delivered', call: call.id, outcome });
           killPoint('after an entry', call.id);
         }),
     );
@@ -75,25 +80,4 @@ const processLost: Outcome = {
   sideEffectState: 'unknown',
 };
 
-/** Says how a call ended, as a value: the engine would answer a throw by running the tool again. */
-async function perform(call: ToolCall, attempt: string, startedBy: string | undefined): Promise<Outcome> {
-  const tool = tools[call.name];
-  if (!tool) return { status: 'error', code: 'unknown_tool', message: `There is no tool ${call.name}.`, sideEffectState: 'not_started' };
-  if (!tool.repeatable && startedBy !== attempt) return processLost;
-
-  if (tool.repeatable) killPoint('before a start', call.id);
-  const execution = newExecution();
-  record({ at: 'execution', call: call.id, execution, attempt });
-  const outcome = await tool.run(execution, call.id).then(
-    (content): Outcome => ({ status: 'success', content }),
-    (error: unknown): Outcome => ({ status: 'error', code: 'tool_error', message: error instanceof Error ? error.message : String(error) }),
-  );
-  killPoint('after an effect, before its entry', call.id);
-  return outcome;
-}
-
-export const conversation = object({
-  name: 'conversation',
-  handlers: { say },
-  options: { retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 200 } },
-});
+export const conversation = object({ name: 'conversation', handlers: { say } });

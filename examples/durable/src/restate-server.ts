@@ -8,11 +8,10 @@ import { createInterface } from 'node:readline';
 export interface RestateServer {
   readonly ingress: string;
   readonly admin: string;
-  stop(): Promise<void>;
 }
 
 /** Starts the engine on loopback, on ports of its own choice, with its data in a new folder inside `folder`. */
-export async function startRestateServer(folder: string): Promise<RestateServer> {
+export async function startRestateServer(folder: string, cleanUp: (() => Promise<void>)[]): Promise<RestateServer> {
   const data = join(folder, 'restate');
   const config = join(folder, 'restate.toml');
   mkdirSync(data);
@@ -28,9 +27,13 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
       'default-num-partitions = 4',
       'disable-telemetry = true',
       'log-format = "json"',
-      'log-filter = "warn,restate=info"',
       '[admin]',
       'disable-web-ui = true',
+      // By default an invocation pauses after 70 attempts in a row, and a refused connection counts as one.
+      '[default-retry-policy]',
+      'initial-interval = "50ms"',
+      'max-interval = "200ms"',
+      'max-attempts = "unlimited"',
     ].join('\n'),
   );
 
@@ -44,10 +47,10 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
   server.stderr.pipe(log, { end: false });
 
   const exited = once(server, 'exit');
-  const stop = async (): Promise<void> => {
+  cleanUp.push(async () => {
     server.kill('SIGKILL');
     await exited;
-  };
+  });
   const ports = new Map<string, number>();
   const listening = (async () => {
     for await (const line of createInterface({ input: server.stdout })) {
@@ -60,9 +63,6 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
 
   const ingress = ports.get('http-ingress-server');
   const admin = ports.get('admin-api-server');
-  if (ingress === undefined || admin === undefined) {
-    await stop();
-    throw new Error('the Restate server did not start');
-  }
-  return { ingress: `http://127.0.0.1:${ingress}`, admin: `http://127.0.0.1:${admin}`, stop };
+  if (ingress === undefined || admin === undefined) throw new Error('the Restate server did not start');
+  return { ingress: `http://127.0.0.1:${ingress}`, admin: `http://127.0.0.1:${admin}` };
 }

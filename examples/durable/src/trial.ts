@@ -11,16 +11,15 @@ import { startRestateServer } from './restate-server.js';
 import { conversations, messages, planKills, script, textOf } from './scenario.js';
 import { readLedger, type KillPoint } from './witness.js';
 
-const limit = Number(process.env['LIMIT'] ?? 170_000);
+const limit = 150_000;
 
-async function trial(seed: number, folder: string): Promise<boolean> {
+/** Puts into `cleanUp` how to stop what it started. */
+async function trial(seed: number, folder: string, cleanUp: (() => Promise<void>)[]): Promise<boolean> {
   const began = Date.now();
-  const cleanUp: (() => Promise<void>)[] = [];
   try {
     const standIn = await startStandIn({ script });
     cleanUp.push(() => standIn.close());
-    const restate = await startRestateServer(folder);
-    cleanUp.push(restate.stop);
+    const restate = await startRestateServer(folder, cleanUp);
 
     const planned = planKills(seed);
     const ledger = join(folder, 'ledger');
@@ -44,11 +43,8 @@ async function trial(seed: number, folder: string): Promise<boolean> {
     return check({ seed, planned, ledger: readLedger(ledger), sigkills: service.sigkills(), requests: standIn.requests, ms: Date.now() - began });
   } catch (error) {
     console.error(error);
-    if (process.env['HOLD']) { console.error(folder); await new Promise((r) => setTimeout(r, Number(process.env['HOLD']))); }
     console.error(tail(join(folder, 'service.log')));
     return false;
-  } finally {
-    for (const step of cleanUp.reverse()) await step();
   }
 }
 
@@ -110,6 +106,9 @@ async function freePort(): Promise<number> {
 const tail = (file: string): string => readFileSync(file, 'utf8').split('\n').slice(-30).join('\n');
 
 const folder = mkdtempSync(join(tmpdir(), 'durable-trial-'));
-const holds = await trial(Number(process.env['TRIAL_SEED'] ?? 1), folder);
+const interrupted = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal))).then(() => false);
+const cleanUp: (() => Promise<void>)[] = [];
+const holds = await Promise.race([trial(Number(process.env['TRIAL_SEED'] ?? 1), folder, cleanUp), interrupted]);
+for (const step of cleanUp.reverse()) await step();
 rmSync(folder, { recursive: true, force: true });
 process.exit(holds ? 0 : 1);

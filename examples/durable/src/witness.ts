@@ -6,9 +6,9 @@ import type { Outcome } from 'tool-call-closure';
  * A program without a trial needs none of this.
  */
 export type Entry =
-  | { at: 'execution'; call: string; execution: string; attempt: string }
+  | { at: 'execution'; call: string; execution: string }
   | { at: 'effect'; call: string; execution: string }
-  | { at: 'delivered'; call: string; outcome: Outcome; attempt: string }
+  | { at: 'delivered'; call: string; outcome: Outcome }
   | { at: 'payload'; request: string; body: string; attempt: string }
   | { at: 'kill'; kind: KillKind; where: string };
 
