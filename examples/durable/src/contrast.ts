@@ -74,7 +74,6 @@ for (const [i, kind] of killKinds.entries()) {
     failed = true;
   }
 }
-console.log(`each row: three conversations of 16 calls, one kill in each`);
 await standIn.close();
 rmSync(folder, { recursive: true, force: true });
 process.exit(failed ? 1 : 0);

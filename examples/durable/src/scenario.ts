@@ -2,10 +2,10 @@ import type { Script } from '../../../test/support/stand-in.js';
 import type { Api } from './providers.js';
 import { killKinds, type KillKind, type KillPoint } from './witness.js';
 
-/** Five conversations; in each the user writes three times, and each time the model calls four tools, four times over. */
+/** Five conversations; in each the user writes three times, and each time the model calls four tools, six times over. */
 export const conversations: Readonly<Record<string, Api>> = { c1: 'chat', c2: 'responses', c3: 'anthropic', c4: 'chat', c5: 'responses' };
 export const messages = [1, 2, 3];
-const turns = [1, 2, 3, 4];
+const turns = [1, 2, 3, 4, 5, 6];
 const names = ['report', 'charge', 'lookup', 'broken'];
 
 export const textOf = (conversation: string, message: number): string => `${conversation} message ${message}`;
