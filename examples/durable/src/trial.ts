@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startStandIn } from '../../../test/support/stand-in.js';
 import { check } from './checks.js';
@@ -30,6 +31,7 @@ async function trial(seed: number, folder: string, cleanUp: (() => Promise<void>
       TRIAL_KILLS: JSON.stringify(planned.map(({ kind, where }): KillPoint => ({ kind, where }))),
     });
     cleanUp.push(service.stop);
+    await answering(service.port);
     await post(`${restate.admin}/deployments`, { uri: `http://127.0.0.1:${service.port}` }, 10_000);
 
     await Promise.all(
@@ -101,6 +103,21 @@ async function freePort(): Promise<number> {
   probe.close();
   await once(probe, 'close');
   return port;
+}
+
+/** Waits until something listens on the port: the engine asks a new deployment a few times only. */
+async function answering(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const socket = connect(port, '127.0.0.1');
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (open) return;
+    await sleep(100);
+  }
+  throw new Error('the service did not start');
 }
 
 const tail = (file: string): string => readFileSync(file, 'utf8').split('\n').slice(-30).join('\n');
