@@ -44,6 +44,7 @@ async function trial(seed: number, folder: string, cleanUp: (() => Promise<void>
     await service.stop();
     return check({ seed, planned, ledger: readLedger(ledger), sigkills: service.sigkills(), requests: standIn.requests, ms: Date.now() - began });
   } catch (error) {
+    if (stopped) return false;
     console.error(error);
     console.error(tail(join(folder, 'service.log')));
     return false;
@@ -123,7 +124,11 @@ async function answering(port: number): Promise<void> {
 const tail = (file: string): string => readFileSync(file, 'utf8').split('\n').slice(-30).join('\n');
 
 const folder = mkdtempSync(join(tmpdir(), 'durable-trial-'));
-const interrupted = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal))).then(() => false);
+let stopped = false;
+const interrupted = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal))).then(() => {
+  stopped = true;
+  return false;
+});
 const cleanUp: (() => Promise<void>)[] = [];
 const holds = await Promise.race([trial(Number(process.env['TRIAL_SEED'] ?? 1), folder, cleanUp), interrupted]);
 for (const step of cleanUp.reverse()) await step();
