@@ -2,12 +2,13 @@ import { request } from 'node:http';
 import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai/sdk';
 import OpenAI, { type ClientOptions } from 'openai';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { unpairedSurrogateEscape } from './support/raw-body.js';
-import { startStandIn, type Api, type StandIn, type StandInOptions } from './support/stand-in.js';
+import { unpairedSurrogateEscape } from './raw-body.js';
+import { startStandIn, type Api, type StandIn, type StandInOptions } from './stand-in.js';
 
 /**
- * The stand-in has to be trusted before it can judge the library. Each rule is broken by one request that the real
- * client sends, and that breaks no other rule; the pairs to these, which are accepted, follow.
+ * The stand-in has to be trusted before it can judge the library. Each rule is broken by a request that the real client
+ * sends and that would pass without this rule, except where a later check of the same field would catch it too. The
+ * requests that are accepted mark the other side of each line.
  */
 
 type Bag = Record<string, unknown>;
@@ -88,8 +89,8 @@ const adjacent: StandInOptions = { adjacent: true };
 const responsesRefused: Case[] = [
   { rule: 'R01', of: 'a high surrogate before another escape', body: input(call('a'), output('a', { output: '\ud83d\n' })) },
   { rule: 'R01', of: 'a body that is no JSON', body: { rawBody: 'input' } },
-  { rule: 'R02', of: 'a Chat tool message', body: input(call('a'), tell('a')) },
-  { rule: 'R03', of: 'an empty call_id', body: input(output('')) },
+  { rule: 'R02', of: 'a Chat tool message', body: input(tell('a')) },
+  { rule: 'R03', of: 'an empty call_id', body: input(call(''), output('')) },
   { rule: 'R04', of: 'a call_id of 65', body: input(call('x'.repeat(65)), output('x'.repeat(65))) },
   { rule: 'R05', of: 'an output with neither call_id nor name', body: input(output(undefined)) },
   { rule: 'R06', of: 'an absent output', body: input(call('a'), output('a', { output: undefined })) },
