@@ -37,7 +37,8 @@ export function check({ seed, planned, ledger, sigkills, requests, ms }: Evidenc
     const heard = accepted.filter((request) => JSON.stringify(request.body).includes(`${conversation} message`));
     const longest = heard.reduce((a, b) => (JSON.stringify(a.body).length >= JSON.stringify(b.body).length ? a : b));
     for (const { announced, answered } of batchesIn(api, longest.body as Json)) {
-      expect(isDeepStrictEqual(announced, answered.map((result) => result.id)), `announced ${announced.join()}, answered ${answered.map((result) => result.id).join()}`);
+      const ids = answered.map((result) => result.id);
+      expect(isDeepStrictEqual(announced, ids), `announced ${announced.join()}, answered ${ids.join()}`);
       for (const { id, text } of answered) told.set(id, [...(told.get(id) ?? []), text]);
     }
   }
@@ -59,6 +60,7 @@ export function check({ seed, planned, ledger, sigkills, requests, ms }: Evidenc
     const outcomes = (delivered.get(call) ?? []).map((entry) => entry.outcome);
     const outcome = outcomes[0];
     expect(outcomes.every((other) => isDeepStrictEqual(other, outcome)), `replays of ${call} got different outcomes`);
+    expect(outcome !== undefined, `no attempt got an outcome of ${call}`);
     if (!outcome) continue;
     const kind = outcome.status === 'success' ? 'success' : `error ${outcome.code}`;
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
@@ -71,13 +73,15 @@ export function check({ seed, planned, ledger, sigkills, requests, ms }: Evidenc
       if (effects.has(call)) lostAfterEffect++;
     } else {
       if (!textOf(outcome).includes(ran.at(-1)?.execution ?? 'none')) ranAgain.push(call);
-      if (call.endsWith('_charge')) expect(effects.get(call)?.length === 1, `${call} is told as done, but had ${effects.get(call)?.length ?? 0} effects`);
+      const count = effects.get(call)?.length ?? 0;
+      if (call.endsWith('_charge')) expect(count === 1, `${call} is told as done, but had ${count} effects`);
     }
   }
   expect(ranAgain.length === 0, `ran again after a result was journaled: ${ranAgain.join()}`);
-  const effectTwice = calls.filter((call) => call.endsWith('_charge') && Math.max(effects.get(call)?.length ?? 0, executions.get(call)?.length ?? 0) > 1);
+  const times = (of: Map<string, unknown[]>, call: string): number => of.get(call)?.length ?? 0;
+  const effectTwice = calls.filter((call) => call.endsWith('_charge') && (times(effects, call) > 1 || times(executions, call) > 1));
   expect(effectTwice.length === 0, `ran twice: ${effectTwice.join()}`);
-  const again = calls.filter((call) => (executions.get(call)?.length ?? 0) > 1).length;
+  const again = calls.filter((call) => times(executions, call) > 1).length;
   for (const kill of kills) {
     if (kill.kind !== 'after an effect, before its entry' || !kill.where.endsWith('_charge')) continue;
     expect(told.get(kill.where)?.[0]?.includes('"process_lost"') === true, `${kill.where} was killed after its effect, but is not told as lost`);

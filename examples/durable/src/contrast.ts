@@ -28,9 +28,11 @@ async function killOnce(api: Api, conversation: string, message: number): Promis
   const where = kind.includes('request') ? `${text}, request 3` : `${conversation}_m${message}t2_charge`;
   const file = join(folder, `${conversation}-${message}.json`);
   const ledger = `${file}.ledger`;
-  const env = { ...process.env, PROVIDER_URL: standIn.anthropicBaseURL, TRIAL_LEDGER: ledger, TRIAL_KILLS: JSON.stringify([{ kind, where } satisfies KillPoint]) };
+  const kills: KillPoint[] = [{ kind, where }];
+  const env = { ...process.env, PROVIDER_URL: standIn.anthropicBaseURL, TRIAL_LEDGER: ledger, TRIAL_KILLS: JSON.stringify(kills) };
+  const loop = fileURLToPath(new URL('plain-loop.ts', import.meta.url));
   const run = async (): Promise<string> => {
-    const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('plain-loop.ts', import.meta.url)), api, text, file], { env, stdio: 'inherit' });
+    const child = spawn(process.execPath, ['--import', 'tsx', loop, api, text, file], { env, stdio: 'inherit' });
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
     return String(signal ?? code);
   };
@@ -49,13 +51,18 @@ async function killOnce(api: Api, conversation: string, message: number): Promis
     if (announced.join() !== answered.map((result) => result.id).join()) throw new Error(`${announced.join()} is not answered in order`);
   }
   const lost = batches.flatMap((batch) => batch.answered).filter((result) => result.text.includes('"process_lost"'));
-  const count = (at: 'delivered' | 'effect'): number => lost.filter(({ id }) => entries.some((entry) => entry.at === at && entry.call === id)).length;
+  const count = (at: 'delivered' | 'effect'): number =>
+    lost.filter(({ id }) => entries.some((entry) => entry.at === at && entry.call === id)).length;
   return { lost: lost.length, finished: count('delivered'), charged: count('effect'), refusal };
 }
 
 async function refusalOf(api: Api, history: Json[]): Promise<string> {
   const { path, headers, request } = providers[api];
-  const response = await fetch(`${standIn.anthropicBaseURL}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(request(history)) });
+  const response = await fetch(`${standIn.anthropicBaseURL}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(request(history)),
+  });
   await response.arrayBuffer();
   return response.headers.get('x-rule') ?? 'none';
 }

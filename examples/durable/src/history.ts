@@ -25,9 +25,10 @@ function unanswered(history: readonly Json[]): ToolCall[] {
   const open = new Map<unknown, ToolCall>();
   const items = history.flatMap((item) => (Array.isArray(item['content']) ? [item, ...(item['content'] as Json[])] : [item]));
   for (const item of items) {
-    for (const call of (item['tool_calls'] ?? []) as { id: string; function: { name: string } }[]) open.set(call.id, { id: call.id, name: call.function.name });
-    if (item['type'] === 'function_call') open.set(item['call_id'], { id: String(item['call_id']), name: String(item['name']) });
-    if (item['type'] === 'tool_use') open.set(item['id'], { id: String(item['id']), name: String(item['name']) });
+    const announce = (id: unknown, name: unknown): unknown => open.set(id, { id: String(id), name: String(name) });
+    for (const call of (item['tool_calls'] ?? []) as { id: string; function: { name: string } }[]) announce(call.id, call.function.name);
+    if (item['type'] === 'function_call') announce(item['call_id'], item['name']);
+    if (item['type'] === 'tool_use') announce(item['id'], item['name']);
 
     if (item['role'] === 'tool') open.delete(item['tool_call_id']);
     if (item['type'] === 'function_call_output') open.delete(item['call_id']);

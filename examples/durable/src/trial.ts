@@ -91,8 +91,12 @@ async function keepAlive(log: string, env: Record<string, string>): Promise<Serv
 }
 
 async function post(url: string, body: object, timeout: number): Promise<void> {
-  const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal: AbortSignal.timeout(timeout) };
-  const response = await fetch(url, options);
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(timeout),
+  });
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 }
