@@ -199,7 +199,7 @@ const REJECTED: [string, (reason: unknown, start: Promise<void>) => unknown][] =
 ];
 
 type Reason = 'run_closed' | 'stale_generation' | 'duplicate_settlement' | 'unknown_call';
-const STATES: [string, Reason | null, (closure: ToolCallClosure, handle: BatchHandle) => unknown][] = [
+const STATES: [string, Reason | null, (closure: ToolCallClosure, handle: BatchHandle) => unknown, string?][] = [
   ['open', null, () => undefined],
   ['closed', 'run_closed', (closure, handle) => closure.close(handle, 'enough')],
   ['sealed', 'run_closed', (closure, handle) => {
@@ -208,43 +208,40 @@ const STATES: [string, Reason | null, (closure: ToolCallClosure, handle: BatchHa
   }],
   ['superseded', 'stale_generation', (closure) => closure.begin([a])],
   ['settled already', 'duplicate_settlement', (closure, handle) => closure.cancel(handle, 'a')],
-  ['without that call', 'unknown_call', (closure) => closure.begin([b])],
+  ['without that call', 'unknown_call', () => undefined, 'c'],
 ];
 
 /** One value in every carrier, for every state of the batch, which it enters before or after `track` is called. */
 async function check(carriers: typeof FULFILLED, value: () => unknown, { observed, settlement }: Expected) {
   for (const [carrier, carry] of carriers) {
-    for (const [state, reason, enter] of STATES) {
+    for (const [state, reason, enter, callId = 'a'] of STATES) {
       for (const moment of ['before', 'after']) {
-        const label = `${carrier}, ${state} ${moment}`;
         const closure = createToolCallClosure(LIMITS);
-        let { handle } = closure.begin([a, b]);
-        // The handle is the newest one in this state; only the call is missing.
-        const late = reason === 'unknown_call';
-        if (moment === 'before' || late) enter(closure, handle);
-        if (late) handle = closure.begin([b]).handle;
+        const { handle } = closure.begin([a, b]);
         let start!: () => void;
         const started = new Promise<void>((resolve) => (start = resolve));
-
-        const result = closure.track(handle, 'a', carry(value(), started));
-        expect(result, label).toBeInstanceOf(Promise);
-        if (reason === null) expect(closure.snapshot()?.calls[0]?.state, label).toBe('pending');
-        if (moment === 'after' && !late) enter(closure, handle);
+        if (moment === 'before') enter(closure, handle);
+        const arriving = closure.track(handle, callId, carry(value(), started));
+        if (moment === 'after') enter(closure, handle);
+        // The call is as the state left it: a value never settles within `track` itself.
         const before = closure.snapshot();
         start();
 
-        const outcome = await result;
-        expect(outcome, label).toSatisfy(Object.isFrozen);
-        if (reason === null) {
-          expect(outcome, label).toEqual({ accepted: true, generation: 1, callId: 'a', settlement });
-          expect(closure.snapshot(), label).toMatchObject({ closed: false, calls: [{ settlement }, { state: 'pending' }] });
-          expect(closure.snapshot()?.diagnostics, label).toEqual([]);
-        } else {
-          const { generation } = handle;
-          const refusal = { reason, callId: 'a', generation, observedStatus: observed };
-          expect(outcome, label).toEqual({ accepted: false, ...refusal });
-          expect(closure.snapshot(), label).toEqual({ ...before, diagnostics: [refusal] });
-        }
+        const result = await arriving;
+
+        const refusal = { reason, callId, generation: 1, observedStatus: observed };
+        const { status } = settlement;
+        const calls = [{ ...a, state: status, settlement }, { ...b, state: 'pending', settlement: null }];
+        expect({ result, frozen: Object.isFrozen(result), snapshot: closure.snapshot() }, `${carrier}, ${state} ${moment}`).toEqual(
+          reason === null
+            ? {
+                result: { accepted: true, generation: 1, callId: 'a', settlement },
+                frozen: true,
+                snapshot: { generation: 1, closed: false, closeReason: null, calls, diagnostics: [] },
+              }
+            : { result: { accepted: false, ...refusal }, frozen: true, snapshot: { ...before, diagnostics: [refusal] } },
+        );
+        expect(before?.calls[0]?.state === 'pending').toBe(reason !== 'run_closed' && reason !== 'duplicate_settlement');
       }
     }
   }
