@@ -283,13 +283,34 @@ describe('track', () => {
       closure.close(handle);
       let read = false;
       await closure.track(handle, 'a', { toJSON: () => (read = true) });
-      await closure.track(handle, 'a', Promise.reject({ toString: () => String((read = true)) }));
       expect(read).toBe(false);
     });
   });
 
   describe('a reason that arrives', () => {
     test.each(REASONS)('%s', (_, reason, expected) => counted(() => check(REJECTED, reason, expected))());
+  });
+
+  test('a reason is asked for its name before the gate, and for the rest only where it is taken', async () => {
+    const log: string[] = [];
+    const reason = (fields: object) =>
+      new Proxy(fields, {
+        get(target, key) {
+          log.push(String(key));
+          return Reflect.get(target, key) as unknown;
+        },
+      });
+    const reads = async (fields: object) => {
+      log.length = 0;
+      await closure.track(handle, 'a', Promise.reject(reason(fields)));
+      return [...log];
+    };
+    const closure = createToolCallClosure();
+    let { handle } = closure.begin([a]);
+    expect(await reads({ name: 'E', message: 'm' })).toEqual(['name', 'message']);
+    expect(await reads({ name: 'E', message: 'm' })).toEqual(['name']);
+    ({ handle } = closure.begin([a]));
+    expect(await reads({ name: 'E', message: '' })).toEqual(['name', 'message', 'errors', 'name']);
   });
 
   test('messages are truncated', async () => {
