@@ -33,13 +33,15 @@ export async function steering(run: AbortController, step: Promise<boolean>, inp
 export async function approval(
   closure: ToolCallClosure,
   calls: ToolCall[],
-  approve: (call: ToolCall) => Promise<boolean>,
+  approve: (call: ToolCall, signal: AbortSignal) => Promise<boolean>, // resolves, also when the signal aborts
   runTool: RunTool,
   signal: AbortSignal,
 ) {
   const { handle } = closure.begin(calls, { signal });
   for (const call of calls) {
-    if (await approve(call)) {
+    const approved = await approve(call, signal);
+    if (signal.aborted) break; // the batch is closed: nothing more may start
+    if (approved) {
       void closure.track(handle, call.id, runTool(call, signal));
     } else {
       const message = 'The user denied this call.';

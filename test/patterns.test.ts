@@ -181,6 +181,21 @@ describe('patterns', () => {
     ]);
   });
 
+  test('an abort while the user is asked starts nothing more', async () => {
+    const ran: string[] = [];
+    const closure = createToolCallClosure();
+    const run = new AbortController();
+    const approve = async (call: ToolCall) => {
+      await new Promise((resolve) => setImmediate(resolve)); // time for the tool of the call before
+      if (call === b) run.abort('stop');
+      return true;
+    };
+    const closed = await approval(closure, [a, b], approve, async (call) => void ran.push(call.id), run.signal);
+    expect(ran).toEqual(['a']);
+    expect(closed).toMatchObject({ closeReason: { code: 'aborted' } });
+    expect(closure.toOpenAIResponses().map((item) => item.output)).toEqual(['null', told('aborted', 'stop', 'unknown')]);
+  });
+
   test('step limit', () => {
     const input: object[] = turnOf([a, b]);
     stepLimit(createToolCallClosure(), input, [a, b]);
