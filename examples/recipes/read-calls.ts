@@ -7,7 +7,7 @@
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
-// `OpenAI.Responses.Response` from openai 4.104 on; the path is there in 4.87 as well.
+// openai 4.104 also has `OpenAI.Responses.Response`; this path is there from 4.87 to 7.
 import type { Response } from 'openai/resources/responses/responses';
 import type { ToolCall } from 'tool-call-closure';
 

@@ -11,7 +11,7 @@ function results(closure: ToolCallClosure, closed: ClosedSnapshot): (SettledCall
 }
 
 /**
- * Google Gemini: `Part`s for one `user` content (`FunctionResponse` of @google/genai 2 and 3). All results of a turn go into
+ * Google Gemini: `Part`s for one `user` content (`FunctionResponse` of @google/genai 3). All results of a turn go into
  * one content, as many as there were calls and in their order: Gemini counts them and pairs by position. The response is an
  * object, `output` or `error` by convention. An id that the host made up must stand in the `functionCall` part as well.
  */
