@@ -3,7 +3,8 @@
  * one. Per turn: register what is missing, settle what a journal knows, close the rest, put the results next to their calls.
  *
  * Pass a closure without an open batch; `begin` would supersede it. Ids that `begin` refuses are minted first: see
- * `mint-ids.ts`. A call that was cut off while it was streamed needs a result as well, if it is replayed.
+ * `mint-ids.ts`. A call that was cut off while it was streamed needs a result as well, if it is replayed. Anthropic: if a
+ * server tool of the same turn has no result either, take the text out of the next user message; only results may follow.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
@@ -32,7 +33,8 @@ function recover(closure: ToolCallClosure, unanswered: LostCall[], { known, wait
     if (outcome) closure.settle(handle, call.id, outcome);
   }
   // Whether its effects happened is not known, and the default side-effect state says so to the model.
-  const closed = closure.close(handle, { status: 'error', code: 'process_lost', message: 'The process ended before the tool answered.' });
+  const message = 'The process ended before the tool answered.';
+  const closed = closure.close(handle, { status: 'error', code: 'process_lost', message });
   if (closed.accepted === false) throw new Error('a callback has begun another batch');
   return closed;
 }
@@ -94,14 +96,16 @@ type Messages = Anthropic.MessageParam[];
 type Blocks = Exclude<Anthropic.MessageParam['content'], string>;
 
 export function answerMessages(closure: ToolCallClosure, history: Messages, recovery: Recovery = {}): Messages {
-  const blocks = ({ content }: Anthropic.MessageParam): Blocks => (typeof content === 'string' ? [{ type: 'text', text: content }] : content);
+  const blocks = ({ content }: Anthropic.MessageParam): Blocks =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   /** Messages of one role in a row are one turn, so results stand in any of the next user messages. */
   const answered = (at: number) => {
     let i = at + 1;
     while (history[i]?.role === 'assistant') i += 1;
     const start = i;
     while (history[i]?.role === 'user') i += 1;
-    return new Set(history.slice(start, i).flatMap(blocks).flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : [])));
+    const told = history.slice(start, i).flatMap(blocks);
+    return new Set(told.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : [])));
   };
   let missing: Blocks = [];
   return history.flatMap((message, at): Messages => {
@@ -116,7 +120,9 @@ export function answerMessages(closure: ToolCallClosure, history: Messages, reco
     }
     const ids = answered(at);
     // Calls of other block types are run by the provider.
-    const calls = blocks(message).flatMap((block) => (block.type === 'tool_use' && !ids.has(block.id) ? [{ id: block.id, name: block.name, at }] : []));
+    const calls = blocks(message).flatMap((block) =>
+      block.type === 'tool_use' && !ids.has(block.id) ? [{ id: block.id, name: block.name, at }] : [],
+    );
     const closed = recover(closure, calls, recovery);
     if (!closed) return [message];
     missing = closure.toAnthropicToolResults(closed);

@@ -116,6 +116,14 @@ describe('Responses', () => {
     expect(await judgeResponses(repaired)).toBe(null);
   });
 
+  test('a group whose outputs are followed by the next group is completed before that', async () => {
+    const { judgeResponses } = await provider([], { adjacent: true });
+    const history = [user, call('a'), call('b'), output('b'), call('c'), output('c')];
+    const repaired = answerResponses(closure(), history);
+    expect(repaired).toEqual([user, call('a'), call('b'), output('b'), output('a', lost), call('c'), output('c')]);
+    expect(await judgeResponses(repaired)).toBe(null);
+  });
+
   test('an output far from its call is its answer, and an id that comes again is another call', () => {
     const far = [call('a'), after, output('a')];
     expect(answerResponses(closure(), far)).toEqual(far);
