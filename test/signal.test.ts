@@ -424,6 +424,8 @@ describe('the reason of the signal', () => {
     ['side-effect state alone', { sideEffectState: 'not_started' }, { sideEffectState: 'not_started' }],
     ['an Error as message', { message: new Error('inner') }, { message: 'inner' }],
     ['a number as message', { message: 5 }, { message: '5' }],
+    ['a class named TimeoutError', class TimeoutError { static toString = () => 'late'; }, { code: 'timeout', message: 'late' }],
+    ['an array named TimeoutError', Object.assign(['late'], { name: 'TimeoutError' }), { code: 'timeout', message: 'late' }],
     ['an object named TimeoutError', { name: 'TimeoutError', message: 'late' }, { code: 'timeout', message: 'late' }],
     ['bad status', { status: 'success', code: 'c', message: 'm' }, { code: 'c', message: 'm' }],
     ['a status of 500', { status: 500, message: 'm' }, { message: 'm' }],
