@@ -1,5 +1,5 @@
-// Compiles every file of test/types/openai and test/types/anthropic against the packed tarball and each major of that SDK.
-// Recipes that name vendor types belong in those two folders: what lies there is compiled here and in `npm run lint`.
+// Compiles test/types/openai and test/types/anthropic against the packed tarball and each major of that SDK, and with them
+// the recipes of examples/recipes, some of which name the types of both.
 // A file that begins with `// From version 6.` needs types that older majors lack, and is left out for them.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,8 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const read = (path) => JSON.parse(readFileSync(at(path), 'utf8'));
 
 const SDKS = { openai: 'openai', anthropic: '@anthropic-ai/sdk' };
+/** Where only one of the SDKs is varied, the other is this. */
+const NEWEST = { openai: 'openai-7', anthropic: 'anthropic-1.x' };
 const SETTINGS = [
   { name: 'nodenext', module: 'nodenext' },
   { name: 'bundler', module: 'esnext', moduleResolution: 'bundler' },
@@ -30,15 +32,15 @@ function consumer(alias) {
     mkdirSync(dirname(place), { recursive: true });
     symlinkSync(target, place, 'dir');
   };
-  link(at(`node_modules/${alias}`), SDKS[kind]);
+  for (const [each, name] of Object.entries(SDKS)) link(at(`node_modules/${each === kind ? alias : NEWEST[each]}`), name);
   link(at('node_modules/@types/node'), '@types/node');
   link(packed, 'tool-call-closure');
   cpSync(at(`../${kind}`), join(folder, kind), { recursive: true });
+  cpSync(at('../../../examples/recipes'), join(folder, 'recipes'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const { version } = read(`node_modules/${alias}/package.json`);
-  const files = readdirSync(join(folder, kind), { recursive: true })
-    .filter((name) => /\.[cm]?ts$/.test(name))
-    .map((name) => join(kind, name))
+  const files = [kind, 'recipes']
+    .flatMap((part) => readdirSync(join(folder, part)).map((name) => join(part, name)))
     .filter((name) => {
       const [, from = '0'] = /^\/\/ From version (\d+)\./.exec(readFileSync(join(folder, name), 'utf8')) ?? [];
       return Number.parseInt(version) >= Number(from);
