@@ -22,8 +22,8 @@ export interface Plan {
   readonly inside?: readonly (readonly [point: number, plan: Plan])[];
   /** The access that throws. */
   readonly throwsAt?: number | undefined;
-  /** Told the points of this operation when it is done. */
-  readonly told?: (points: readonly string[]) => void;
+  /** Told the points of this operation, and its answer as text, when it is done. */
+  readonly told?: (points: readonly string[], answer: string) => void;
 }
 
 interface Frame {
@@ -32,7 +32,7 @@ interface Frame {
   /** What ran inside, up to the last gate and after it. */
   readonly before: Entry[];
   readonly after: Entry[];
-  /** The point that threw. */
+  /** The point that threw, if it was one where something was read. */
   lost: string | undefined;
 }
 
@@ -51,9 +51,9 @@ interface Entry {
 type Loose = Readonly<Record<string, (...args: unknown[]) => unknown>>;
 
 const MAX_DIAGNOSTICS = 3;
-const INJECTED = 'throws what was injected';
 
 export class World {
+  static readonly INJECTED = 'throws what was injected';
   readonly closure = createToolCallClosure({ maxDiagnostics: MAX_DIAGNOSTICS });
   readonly model = new Model(MAX_DIAGNOSTICS);
   readonly #handles: BatchHandle[] = [];
@@ -89,6 +89,7 @@ export class World {
     const promise = this.#call('track', handle.given, op.id, value) as Promise<unknown>;
     const answer = JSON.stringify(await promise);
     this.#leave();
+    plan.told?.(frame.points, answer);
     const entry: Entry = { op, tag, handle: handle.known, entered: 0, lost: frame.lost, answer, promise: null };
     this.#follow([...frame.before, entry, ...frame.after]);
     this.#compare();
@@ -118,7 +119,7 @@ export class World {
       if (at === index) (committed ? frame.after : frame.before).push(...this.#perform(this.#enter(plan)));
     }
     if (frame.plan.throwsAt === index) {
-      frame.lost = point;
+      if (!committed) frame.lost = point;
       throw this.#injected;
     }
   }
@@ -148,10 +149,10 @@ export class World {
       if (value instanceof Promise) promise = value;
       answer = promise === null ? String(JSON.stringify(value)) : 'a promise';
     } catch (error) {
-      answer = error === this.#injected ? INJECTED : `throws ${(error as Error).name}`;
+      answer = error === this.#injected ? World.INJECTED : `throws ${(error as Error).name}`;
     }
     this.#leave();
-    frame.plan.told?.(frame.points);
+    frame.plan.told?.(frame.points, answer);
     return [...frame.before, { ...entry, lost: frame.lost, answer, promise }, ...frame.after];
   }
 
@@ -227,8 +228,8 @@ export class World {
   }
 
   #step({ op, tag, handle, entered, lost, answer, promise }: Entry): string {
-    // What let the throw out did nothing; which operations may, `throwing.test.ts` knows.
-    if (answer === INJECTED) return INJECTED;
+    // What let the throw out did nothing; where that may be, `throwing.test.ts` knows.
+    if (answer === World.INJECTED) return answer;
     const { model } = this;
     const known = lost === 'handle.generation' ? { opens: handle.opens, claims: null } : handle;
     try {
