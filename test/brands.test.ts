@@ -65,7 +65,6 @@ describe('another receiver', () => {
     const before = closure.snapshot();
     const other = receiver(closure);
     for (const [name, args] of Object.entries(METHODS)) {
-      // `track` too throws: a promise would hide that nothing was adopted.
       expect(() => prototype[name]?.apply(other, args(handle)), name).toThrow(TypeError);
     }
     for (const name of GETTERS) expect(() => Reflect.get(ToolCallClosure.prototype, name, other), name).toThrow(TypeError);

@@ -28,6 +28,7 @@ const LISTEN = [
   'before signal.addEventListener()',
   'after signal.addEventListener()',
   'signal.aborted',
+  'signal.aborted, answered',
 ];
 const REMOVED = 'signal.removeEventListener()';
 /** Is it an Error of any realm? */

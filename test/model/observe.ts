@@ -18,7 +18,10 @@ export function observe<Target extends object>(name: string, target: Target, vis
   });
 }
 
-/** An abort signal with every access seen. It goes on calling listeners that were removed, which a real one does not. */
+/**
+ * An abort signal with every access seen. Unlike a real one it can abort after it has said that it has not, and it goes on
+ * calling listeners that were removed.
+ */
 export class ObservedSignal {
   reason: unknown;
   aborted = false;
@@ -31,7 +34,9 @@ export class ObservedSignal {
     const self = this;
     const target = {
       get aborted() {
-        return self.aborted;
+        const { aborted } = self;
+        visit('signal.aborted, answered');
+        return aborted;
       },
       get reason() {
         return self.reason;
