@@ -277,7 +277,12 @@ export function closeReason(reason: unknown, limits: Limits, total = false): Unf
 
 /** The close reason of a batch that a newer one replaces. */
 export const superseded = (limits: Limits): UnfinishedReason =>
-  closeReason({ code: 'superseded', message: 'Tool call was superseded by a newer generation.' }, limits);
+  Object.freeze({
+    status: 'cancelled',
+    code: 'superseded',
+    message: truncate('Tool call was superseded by a newer generation.', limits.maxMessageBytes),
+    sideEffectState: 'unknown',
+  });
 
 /** What a tracked value came to. Names are read here, before the gate, because a refusal records the status. */
 export interface Arrival {
