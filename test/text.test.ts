@@ -115,14 +115,15 @@ describe('what is never scanned', () => {
     vi.restoreAllMocks();
   });
 
-  it('a result below a third of the limit, or longer than the limit in units, is not encoded', () => {
+  it('a result below a third of the limit, or below a half without a 3-byte character, or longer in units, is not encoded', () => {
     const encode = vi.spyOn(TextEncoder.prototype, 'encodeInto');
     const closure = new ToolCallClosure({ maxResultBytes: 300 });
-    const { handle } = closure.begin([{ id: 'a', name: 'n' }, { id: 'b', name: 'n' }]);
+    const { handle } = closure.begin(['a', 'b', 'c'].map((id) => ({ id, name: 'n' })));
     closure.succeed(handle, 'a', '漢'.repeat(100));
+    closure.succeed(handle, 'c', 'ж'.repeat(150));
     expect(() => closure.succeed(handle, 'b', 'x'.repeat(301))).toThrow(RangeError);
     expect(encode).not.toHaveBeenCalled();
-    closure.succeed(handle, 'b', 'x'.repeat(101));
+    closure.succeed(handle, 'b', 'x'.repeat(151));
     expect(encode).toHaveBeenCalled();
   });
 
