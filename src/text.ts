@@ -14,16 +14,10 @@ const LONE_SURROGATE = /\p{Surrogate}/gu;
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Whether no surrogate stands without its other half. */
-export function isWellFormed(text: string): boolean {
+/** The text with U+FFFD for each surrogate that stands without its other half; the text itself where none does. */
+export function wellFormed(text: string & { toWellFormed?(): string }): string {
   // The built-in (Node 20 on) is four times as fast on two-byte text as the regular expression.
-  const native = (text as { isWellFormed?: () => boolean }).isWellFormed;
-  return native === undefined ? text.search(LONE_SURROGATE) === -1 : native.call(text);
-}
-
-/** The text with U+FFFD for each unpaired surrogate. */
-export function wellFormed(text: string): string {
-  return isWellFormed(text) ? text : text.replace(LONE_SURROGATE, '\uFFFD');
+  return text.toWellFormed?.() ?? text.replace(LONE_SURROGATE, '\uFFFD');
 }
 
 /** Whether the text takes more than `limit` bytes of UTF-8. Scans only where the length alone does not tell. */
