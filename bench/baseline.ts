@@ -3,6 +3,7 @@
  * and refuses nothing, and keeps no record that its caller could trust.
  */
 interface Call {
+  id: string;
   state: 'pending' | 'success' | 'cancelled';
   text: string;
 }
@@ -12,7 +13,7 @@ export class Bare {
 
   begin(calls: readonly { id: string }[]): void {
     this.calls = new Map();
-    for (const { id } of calls) this.calls.set(id, { state: 'pending', text: '' });
+    for (const { id } of calls) this.calls.set(id, { id, state: 'pending', text: '' });
   }
 
   succeed(id: string, text: string): void {
@@ -33,8 +34,8 @@ export class Bare {
 
   payload() {
     const results = [];
-    for (const [call_id, { text }] of this.calls) {
-      results.push({ type: 'function_call_output', call_id, output: text });
+    for (const { id, text } of this.calls.values()) {
+      results.push({ type: 'function_call_output', call_id: id, output: text });
     }
     return results;
   }

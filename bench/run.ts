@@ -103,5 +103,7 @@ const flat: Section = {
 console.log(`\nNode ${process.version}, ${cpus()[0]?.model ?? 'unknown processor'}\n`);
 // First, while the heap is small.
 const heap = memory();
-for (const table of await compare([accounts, flat, texts, values, refused, awaited])) console.log(table);
+// `npm run bench -- refusal` measures the tables with that word in their titles.
+const sections = [accounts, flat, texts, values, refused, awaited].filter(({ title }) => title.includes(process.argv[2] ?? ''));
+for (const table of await compare(sections)) console.log(table);
 console.log(heap);

@@ -9,8 +9,11 @@ export interface Pair {
   beside: Work;
 }
 
-export const batch = (n: number) =>
-  Array.from({ length: n }, (_, i) => ({ id: `call_${String(i).padStart(24, '0')}`, name: 'read_file' }));
+/** Parsed, so that the strings are what a provider's answer gives. */
+export function batch(n: number): { id: string; name: string }[] {
+  const calls = Array.from({ length: n }, (_, i) => ({ id: `call_${String(i).padStart(24, '0')}`, name: 'read_file' }));
+  return JSON.parse(JSON.stringify(calls));
+}
 
 /** `begin`, a success for each call, `seal`, export. */
 export function lifecycle(n: number): Pair {
