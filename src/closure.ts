@@ -80,6 +80,8 @@ export class ToolCallClosure {
   readonly #snapshots = new WeakSet<object>();
 
   /**
+   * Makes a closure that has no batch yet.
+   *
    * @param options - Limits; `undefined` means `{}`. Runs your getters.
    * @throws TypeError if `options` is neither an object nor `undefined`, or a limit is no safe integer of at least 1.
    */

@@ -218,13 +218,19 @@ export function reported(outcome: unknown, status: unknown, limits: Limits): Rep
 const givenCode = (code: unknown, absent: string, limits: Limits): string =>
   typeof code === 'string' ? codeLabel(code, 'code', limits) : absent;
 
+const failedWith = (code: string, error: unknown, limits: Limits) =>
+  failure('error', code, totalMessage(error, FAILED, limits));
+
+const cancelledWith = (code: string, value: unknown, limits: Limits) =>
+  failure('cancelled', code, totalMessage(value, CANCELLED, limits));
+
 /** For `fail`, which runs in catch blocks: no value makes it throw. */
 export const failed = (error: unknown, code: unknown, limits: Limits): ReportedSettlement =>
-  failure('error', givenCode(code, 'tool_error', limits), totalMessage(error, FAILED, limits));
+  failedWith(givenCode(code, 'tool_error', limits), error, limits);
 
 /** For `cancel`, of which the same holds. */
 export const cancelled = (value: unknown, code: unknown, limits: Limits): ReportedSettlement =>
-  failure('cancelled', givenCode(code, 'cancelled', limits), totalMessage(value, CANCELLED, limits));
+  cancelledWith(givenCode(code, 'cancelled', limits), value, limits);
 
 function isError(value: unknown): boolean {
   if (!isObject(value)) return false;
@@ -244,30 +250,27 @@ export function closeReason(reason: unknown, limits: Limits, total = false): Unf
   const fields = reason as Properties;
   let status: 'error' | 'cancelled' = 'cancelled';
   let code: string | undefined;
-  let name: unknown;
   let sideEffectState: 'unknown' | 'not_started' = 'unknown';
-  let text = reason;
   if (error) {
     code = part(() => {
       const { code } = fields;
       return totally(() => codeLabel(code, 'code', limits), undefined);
     }, undefined);
-    name = part(() => fields.name, undefined);
   } else if (record) {
     status = part(() => oneOf(fields.status, 'reason.status', ['error', 'cancelled'], status), status);
     code = part(() => {
       const { code } = fields;
       return isAbsent(code) ? undefined : codeLabel(code, 'reason.code', limits);
     }, undefined);
-    if (total) name = part(() => fields.name, undefined);
     sideEffectState = part(
       () => oneOf(fields.sideEffectState, 'reason.sideEffectState', ['unknown', 'not_started'], sideEffectState),
       sideEffectState,
     );
-    text = part(() => fields.message, undefined);
   } else if (!total && !isAbsent(reason) && typeof reason !== 'string') {
     throw new TypeError('reason must be a string, an Error or an object');
   }
+  const name = error || (total && !isAbsent(reason)) ? part(() => fields.name, undefined) : undefined;
+  const text = record ? part(() => fields.message, undefined) : reason;
   code ??= name === 'TimeoutError' ? 'timeout' : total || name === 'AbortError' ? 'aborted' : status;
   return Object.freeze({
     status,
@@ -313,11 +316,8 @@ const fulfilled = (value: unknown): Arrival => ({
 const rejected = (reason: unknown): Arrival => {
   const name = totally(() => textOf(reason, 'name'), '');
   return name === 'AbortError'
-    ? { status: 'cancelled', settlement: (limits) => cancelled(reason, 'aborted', limits) }
-    : {
-        status: 'error',
-        settlement: (limits) => failed(reason, name === 'TimeoutError' ? 'timeout' : undefined, limits),
-      };
+    ? { status: 'cancelled', settlement: (limits) => cancelledWith('aborted', reason, limits) }
+    : { status: 'error', settlement: (limits) => failedWith(name === 'TimeoutError' ? 'timeout' : 'tool_error', reason, limits) };
 };
 
 /** The abort signal of one batch, with its methods read once. Only `reason` is read later. */
@@ -335,12 +335,12 @@ export function watch(options: unknown, limits: Limits, listener: () => void): W
   if (!isRecord(options)) throw new TypeError(`options must be an object${NOTHING}`);
   const { signal } = options;
   if (isAbsent(signal)) return null;
-  const fault = (what: string) => new TypeError(`options.signal must be an AbortSignal: ${what}${NOTHING}`);
-  if (!isObject(signal)) throw fault('it is no object');
+  const fault = () => new TypeError(`options.signal must be an AbortSignal${NOTHING}`);
+  if (!isObject(signal)) throw fault();
   const { addEventListener: add } = signal;
-  if (typeof add !== 'function') throw fault('addEventListener is no function');
+  if (typeof add !== 'function') throw fault();
   const { removeEventListener: remove } = signal;
-  if (typeof remove !== 'function') throw fault('removeEventListener is no function');
+  if (typeof remove !== 'function') throw fault();
   let fired = false;
   const onAbort = () => {
     fired = true;
@@ -350,7 +350,7 @@ export function watch(options: unknown, limits: Limits, listener: () => void): W
   try {
     Reflect.apply(add, signal, ['abort', onAbort]);
     const { aborted } = signal;
-    if (typeof aborted !== 'boolean') throw fault('aborted is no boolean');
+    if (typeof aborted !== 'boolean') throw fault();
     return {
       aborted: aborted || fired,
       reason() {

@@ -126,6 +126,6 @@ describe('code limits', () => {
 });
 
 it('the default export holds the two named exports', () => {
-  expect(defaultExport).toEqual({ ToolCallClosure, createToolCallClosure });
+  expect(defaultExport).toMatchObject({ ToolCallClosure, createToolCallClosure });
   expect(createToolCallClosure()).toBeInstanceOf(ToolCallClosure);
 });

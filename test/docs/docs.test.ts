@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolCallClosure } from 'tool-call-closure';
@@ -35,7 +35,7 @@ beforeAll(() => {
   for (const name of ['openai', '@anthropic-ai', '@types']) symlinkSync(root(`node_modules/${name}`), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'context.d.ts'), readFileSync(root('test/docs/context.d.ts')));
-  mkdirSync(join(folder, 'out'));
+  cpSync(root('examples'), join(folder, 'examples'), { recursive: true, filter: (path) => !/durable|agent-loop|tsup|\.out/.test(path) });
   for (const block of all) if (['ts', 'js'].includes(block.language)) writeFileSync(fileOf(block), source(block));
 });
 
