@@ -35,7 +35,7 @@ beforeAll(() => {
   for (const name of ['openai', '@anthropic-ai', '@types']) symlinkSync(root(`node_modules/${name}`), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'context.d.ts'), readFileSync(root('test/docs/context.d.ts')));
-  cpSync(root('examples'), join(folder, 'examples'), { recursive: true, filter: (path) => !/durable|agent-loop|tsup|\.out/.test(path) });
+  cpSync(root('examples'), join(folder, 'examples'), { recursive: true, filter: (path) => !/examples.(durable|agent-loop|tsup|\.out)/.test(path) });
   for (const block of all) if (['ts', 'js'].includes(block.language)) writeFileSync(fileOf(block), source(block));
 });
 
@@ -57,6 +57,7 @@ describe('code blocks', () => {
       module: ts.ModuleKind.NodeNext,
       moduleResolution: ts.ModuleResolutionKind.NodeNext,
       target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2023.d.ts'],
       types: ['node'],
       skipLibCheck: true,
       noEmit: true,
