@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolCallClosure } from 'tool-call-closure';
 import ts from 'typescript';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/input.js';
 import { install, pack, scratch } from '../package/tarball.mjs';
 import { STATE_TABLE, STATES } from '../support/state-table.js';
@@ -38,6 +38,8 @@ beforeAll(() => {
   cpSync(root('examples'), join(folder, 'examples'), { recursive: true, filter: (path) => !/examples.(durable|agent-loop|tsup|\.out)/.test(path) });
   for (const block of all) if (['ts', 'js'].includes(block.language)) writeFileSync(fileOf(block), source(block));
 });
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('code blocks', () => {
   it('say what they are: a program to run, a fragment with known names, or no code', () => {
