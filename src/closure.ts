@@ -36,7 +36,7 @@ interface Run {
   readonly index: ReadonlyMap<string, number>;
   /** The signal that closes this run, if any; its listener is gone once the run is closed. */
   readonly watch: input.Watch | null;
-  /** Announcement order. A settlement replaces one frozen entry; closing replaces the array by a frozen one. */
+  /** Announcement order. A settlement replaces one entry; closing replaces the array by a frozen one. */
   calls: CallSnapshot[];
   /** How many entries of `calls` are pending; 0 once closed. */
   pending: number;
@@ -50,6 +50,11 @@ interface Run {
   shown: readonly Diagnostic[];
   /** The snapshot that shows this record as it is, or `null` if none has been made since it changed. */
   view: Snapshot | null;
+  /**
+   * Whether the entries are frozen, as they are once a snapshot has shown them. Freezing those that none ever shows costs a
+   * third of a batch that is closed (1.3 times begin, close, export).
+   */
+  frozen: boolean;
   /** What `sealWhenSettled` gave out; resolved when the run closes. */
   waiter: Waiter | null;
 }
@@ -144,6 +149,7 @@ export class ToolCallClosure {
         dropped: 0,
         shown: NO_DIAGNOSTICS,
         view: null,
+        frozen: false,
         waiter: null,
       };
 
@@ -457,6 +463,8 @@ export class ToolCallClosure {
   /** The snapshot of a run as it is. */
   #view(run: Run): Snapshot {
     if (run.view === null) {
+      if (!run.frozen) run.calls.forEach(Object.freeze);
+      run.frozen = true;
       // A closed run's calls are frozen and never replaced again, so every later snapshot shares them.
       const calls = run.closeReason === null ? Object.freeze([...run.calls]) : run.calls;
       run.view = this.#newView(run, calls, run.closeReason);

@@ -106,7 +106,7 @@ export function announced(calls: unknown, limits: Limits): Announced {
     }
     const name = label(call.name, 'name', limits.maxNameBytes, 'maxNameBytes', i);
     index.set(id, i);
-    pending.push(Object.freeze({ id, name, state: 'pending', settlement: null }));
+    pending.push({ id, name, state: 'pending', settlement: null });
   }
   return { calls: pending, index };
 }
@@ -189,7 +189,7 @@ function failure<Status extends 'error' | 'cancelled'>(
 
 function storedText(value: unknown, limits: Limits): string {
   const text: unknown = typeof value === 'string' ? value : JSON.stringify(value);
-  if (typeof text !== 'string') throw new TypeError('content must be a string or have a JSON text');
+  if (typeof text !== 'string') throw new TypeError('content has no JSON text');
   if (exceeds(text, limits.maxResultBytes)) {
     throw new RangeError(`content is longer than maxResultBytes, ${limits.maxResultBytes} bytes`);
   }
@@ -306,7 +306,7 @@ const fulfilled = (value: unknown): Arrival => ({
     try {
       return success(storedText(value === undefined ? null : value, limits));
     } catch (error) {
-      const why = totalMessage(error, 'it has no JSON text', limits);
+      const why = totalMessage(error, 'content has no JSON text', limits);
       const text = truncate(`The tool completed, but its result was not kept: ${why}`, limits.maxMessageBytes);
       return failure('error', 'invalid_result', text, 'completed');
     }
