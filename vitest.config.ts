@@ -10,7 +10,7 @@ const build = (name: string, entry: string, include: string[], exclude: string[]
 });
 
 /** What looks into src, at the package, or at the documents has nothing to say about another build. */
-const once = ['test/text.test.ts', 'test/house.test.ts', 'test/package/**', 'test/docs/**', 'test/e2e/**', 'test/support/**'];
+const once = ['test/text.test.ts', 'test/house.test.ts', 'test/package/**', 'test/docs/**', 'test/e2e/**', 'test/recipes/**', 'test/support/**'];
 const every = ['test/**/*.test.ts'];
 
 export default defineConfig({

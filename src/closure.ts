@@ -80,6 +80,8 @@ export class ToolCallClosure {
   readonly #snapshots = new WeakSet<object>();
 
   /**
+   * Makes a closure that has no batch yet.
+   *
    * @param options - Limits; `undefined` means `{}`. Runs your getters.
    * @throws TypeError if `options` is neither an object nor `undefined`, or a limit is no safe integer of at least 1.
    */
@@ -89,12 +91,12 @@ export class ToolCallClosure {
 
   /** The newest generation's number; `null` before the first `begin`. Kept after closing. */
   get activeGeneration(): number | null {
-    return this.#run === null ? null : this.#run.generation;
+    return this.#run?.generation ?? null;
   }
 
   /** How many refusals of the newest generation were not kept as diagnostics (a count); 0 before the first `begin`. */
   get droppedDiagnostics(): number {
-    return this.#run === null ? 0 : this.#run.dropped;
+    return this.#run?.dropped ?? 0;
   }
 
   /**
@@ -120,7 +122,7 @@ export class ToolCallClosure {
       const closeReason = watch?.aborted ? watch.reason() : null;
 
       if (this.#run !== previous) {
-        throw new TypeError('begin was called again while it read its arguments; nothing was registered');
+        throw new TypeError('begin was called again meanwhile; nothing was registered');
       }
 
       const generation = (previous?.generation ?? 0) + 1;
@@ -145,7 +147,7 @@ export class ToolCallClosure {
         waiter: null,
       };
 
-      if (previous !== null && superseded !== null) this.#close(previous, superseded, run);
+      if (superseded !== null) this.#close(previous as Run, superseded, run);
       else this.#run = run;
 
       listening = closeReason === null;
@@ -311,7 +313,7 @@ export class ToolCallClosure {
    * object is returned again, and unchanged calls are shared between snapshots. Runs none of your code.
    */
   snapshot(): Snapshot | null {
-    return this.#run === null ? null : this.#view(this.#run);
+    return this.#run && this.#view(this.#run);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { exceeds, isWellFormed, truncate, wellFormed } from './text.js';
+import { exceeds, truncate, wellFormed } from './text.js';
 import type {
   OutcomeStatus,
   PendingCall,
@@ -63,19 +63,22 @@ export function limits(options: unknown): Limits {
 type LabelLimit = 'maxIdBytes' | 'maxNameBytes' | 'maxCodeBytes';
 
 /** The label itself. `index` says that it belongs to `calls[index]` of a batch. */
-function label(value: unknown, field: string, limits: Limits, option: LabelLimit, index?: number): string {
+function label(value: unknown, field: string, limit: number, option: LabelLimit, index?: number): string {
   let fault = '';
   if (typeof value !== 'string') fault = 'must be a string';
-  else if (value.trim() === '') fault = 'must not be blank';
-  else if (!isWellFormed(value)) fault = 'must be well-formed Unicode';
-  else if (!exceeds(value, limits[option])) return value;
+  else if (!value.trim()) fault = 'must not be blank';
+  else if (wellFormed(value) !== value) fault = 'must be well-formed Unicode';
+  else if (!exceeds(value, limit)) return value;
   const path = index === undefined ? field : `calls[${index}].${field}`;
   const end = index === undefined ? '' : NOTHING;
-  if (fault !== '') throw new TypeError(`${path} ${fault}${end}`);
-  throw new RangeError(`${path} is longer than ${option}, ${limits[option]} bytes${end}`);
+  if (fault) throw new TypeError(`${path} ${fault}${end}`);
+  throw new RangeError(`${path} is longer than ${option}, ${limit} bytes${end}`);
 }
 
-export const callId = (value: unknown, limits: Limits): string => label(value, 'callId', limits, 'maxIdBytes');
+export const callId = (value: unknown, limits: Limits): string => label(value, 'callId', limits.maxIdBytes, 'maxIdBytes');
+
+const codeLabel = (value: unknown, field: string, limits: Limits): string =>
+  label(value, field, limits.maxCodeBytes, 'maxCodeBytes');
 
 export interface Announced {
   readonly calls: PendingCall[];
@@ -96,12 +99,12 @@ export function announced(calls: unknown, limits: Limits): Announced {
   for (let i = 0; i < (length as number); i += 1) {
     const call: unknown = calls[i];
     if (!isRecord(call)) throw new TypeError(`calls[${i}] must be an object${NOTHING}`);
-    const id = label(call.id, 'id', limits, 'maxIdBytes', i);
+    const id = label(call.id, 'id', limits.maxIdBytes, 'maxIdBytes', i);
     const earlier = index.get(id);
     if (earlier !== undefined) {
       throw new TypeError(`calls[${earlier}].id and calls[${i}].id are both ${JSON.stringify(id)}${NOTHING}`);
     }
-    const name = label(call.name, 'name', limits, 'maxNameBytes', i);
+    const name = label(call.name, 'name', limits.maxNameBytes, 'maxNameBytes', i);
     index.set(id, i);
     pending.push(Object.freeze({ id, name, state: 'pending', settlement: null }));
   }
@@ -139,7 +142,7 @@ function messageText(value: unknown, absent: string, limits: Limits): string {
   if (isAbsent(value)) return absent;
   if (isObject(value)) {
     const { message } = value;
-    if (typeof message === 'string') return message || innerMessages(value.errors, limits) || ownName(value) || absent;
+    if (typeof message === 'string') return message || innerMessages(value.errors, limits) || textOf(value, 'name') || absent;
   }
   return String(value);
 }
@@ -148,17 +151,17 @@ function innerMessages(errors: unknown, limits: Limits): string {
   if (!Array.isArray(errors)) return '';
   const messages: string[] = [];
   for (let i = 0; i < 3; i += 1) {
-    const error: unknown = errors[i];
-    const message = isObject(error) ? error.message : '';
+    const message = textOf(errors[i], 'message');
     // Joining would copy a huge message whole; no more than this of it can be kept.
-    if (typeof message === 'string' && message !== '') messages.push(message.slice(0, limits.maxMessageBytes + 1));
+    if (message) messages.push(message.slice(0, limits.maxMessageBytes + 1));
   }
   return messages.join('; ');
 }
 
-function ownName(value: unknown): string {
-  const name = isObject(value) ? value.name : '';
-  return typeof name === 'string' ? name : '';
+/** The property of an object if that is a string, else `''`. */
+function textOf(value: unknown, property: string): string {
+  const text = isObject(value) ? value[property] : '';
+  return typeof text === 'string' ? text : '';
 }
 
 const message = (value: unknown, absent: string, limits: Limits): string =>
@@ -206,22 +209,28 @@ export function reported(outcome: unknown, status: unknown, limits: Limits): Rep
   if (!isStatus(status)) throw new TypeError('outcome.status must be success or error or cancelled');
   if (status === 'success') return succeeded(outcome.content, limits);
   const { code } = outcome;
-  const kept = isAbsent(code) ? status : label(code, 'outcome.code', limits, 'maxCodeBytes');
+  const kept = isAbsent(code) ? status : codeLabel(code, 'outcome.code', limits);
   const text = message(outcome.message, status === 'error' ? FAILED : CANCELLED, limits);
   const states = ['unknown', 'not_started', 'completed'] as const;
   return failure(status, kept, text, oneOf(outcome.sideEffectState, 'outcome.sideEffectState', states));
 }
 
 const givenCode = (code: unknown, absent: string, limits: Limits): string =>
-  typeof code === 'string' ? label(code, 'code', limits, 'maxCodeBytes') : absent;
+  typeof code === 'string' ? codeLabel(code, 'code', limits) : absent;
+
+const failedWith = (code: string, error: unknown, limits: Limits) =>
+  failure('error', code, totalMessage(error, FAILED, limits));
+
+const cancelledWith = (code: string, value: unknown, limits: Limits) =>
+  failure('cancelled', code, totalMessage(value, CANCELLED, limits));
 
 /** For `fail`, which runs in catch blocks: no value makes it throw. */
 export const failed = (error: unknown, code: unknown, limits: Limits): ReportedSettlement =>
-  failure('error', givenCode(code, 'tool_error', limits), totalMessage(error, FAILED, limits));
+  failedWith(givenCode(code, 'tool_error', limits), error, limits);
 
 /** For `cancel`, of which the same holds. */
 export const cancelled = (value: unknown, code: unknown, limits: Limits): ReportedSettlement =>
-  failure('cancelled', givenCode(code, 'cancelled', limits), totalMessage(value, CANCELLED, limits));
+  cancelledWith(givenCode(code, 'cancelled', limits), value, limits);
 
 function isError(value: unknown): boolean {
   if (!isObject(value)) return false;
@@ -241,43 +250,44 @@ export function closeReason(reason: unknown, limits: Limits, total = false): Unf
   const fields = reason as Properties;
   let status: 'error' | 'cancelled' = 'cancelled';
   let code: string | undefined;
-  let name: unknown;
   let sideEffectState: 'unknown' | 'not_started' = 'unknown';
-  let text = reason;
   if (error) {
     code = part(() => {
       const { code } = fields;
-      return totally(() => label(code, 'code', limits, 'maxCodeBytes'), undefined);
+      return totally(() => codeLabel(code, 'code', limits), undefined);
     }, undefined);
-    name = part(() => fields.name, undefined);
   } else if (record) {
     status = part(() => oneOf(fields.status, 'reason.status', ['error', 'cancelled'], status), status);
     code = part(() => {
       const { code } = fields;
-      return isAbsent(code) ? undefined : label(code, 'reason.code', limits, 'maxCodeBytes');
+      return isAbsent(code) ? undefined : codeLabel(code, 'reason.code', limits);
     }, undefined);
-    if (total) name = part(() => fields.name, undefined);
     sideEffectState = part(
       () => oneOf(fields.sideEffectState, 'reason.sideEffectState', ['unknown', 'not_started'], sideEffectState),
       sideEffectState,
     );
-    text = part(() => fields.message, undefined);
   } else if (!total && !isAbsent(reason) && typeof reason !== 'string') {
     throw new TypeError('reason must be a string, an Error or an object');
   }
+  const name = error || (total && !isAbsent(reason)) ? part(() => fields.name, undefined) : undefined;
+  const text = record ? part(() => fields.message, undefined) : reason;
   code ??= name === 'TimeoutError' ? 'timeout' : total || name === 'AbortError' ? 'aborted' : status;
-  const textOf = total ? totalMessage : message;
   return Object.freeze({
     status,
     code,
-    message: textOf(text, status === 'error' ? INCOMPLETE : CANCELLED, limits),
+    message: (total ? totalMessage : message)(text, status === 'error' ? INCOMPLETE : CANCELLED, limits),
     sideEffectState,
   });
 }
 
 /** The close reason of a batch that a newer one replaces. */
 export const superseded = (limits: Limits): UnfinishedReason =>
-  closeReason({ code: 'superseded', message: 'Tool call was superseded by a newer generation.' }, limits);
+  Object.freeze({
+    status: 'cancelled',
+    code: 'superseded',
+    message: truncate('Tool call was superseded by a newer generation.', limits.maxMessageBytes),
+    sideEffectState: 'unknown',
+  });
 
 /** What a tracked value came to. Names are read here, before the gate, because a refusal records the status. */
 export interface Arrival {
@@ -304,13 +314,10 @@ const fulfilled = (value: unknown): Arrival => ({
 });
 
 const rejected = (reason: unknown): Arrival => {
-  const name = totally(() => ownName(reason), '');
+  const name = totally(() => textOf(reason, 'name'), '');
   return name === 'AbortError'
-    ? { status: 'cancelled', settlement: (limits) => cancelled(reason, 'aborted', limits) }
-    : {
-        status: 'error',
-        settlement: (limits) => failed(reason, name === 'TimeoutError' ? 'timeout' : undefined, limits),
-      };
+    ? { status: 'cancelled', settlement: (limits) => cancelledWith('aborted', reason, limits) }
+    : { status: 'error', settlement: (limits) => failedWith(name === 'TimeoutError' ? 'timeout' : 'tool_error', reason, limits) };
 };
 
 /** The abort signal of one batch, with its methods read once. Only `reason` is read later. */
@@ -328,12 +335,12 @@ export function watch(options: unknown, limits: Limits, listener: () => void): W
   if (!isRecord(options)) throw new TypeError(`options must be an object${NOTHING}`);
   const { signal } = options;
   if (isAbsent(signal)) return null;
-  const fault = (what: string) => new TypeError(`options.signal must be an AbortSignal: ${what}${NOTHING}`);
-  if (!isObject(signal)) throw fault('it is no object');
+  const fault = () => new TypeError(`options.signal must be an AbortSignal${NOTHING}`);
+  if (!isObject(signal)) throw fault();
   const { addEventListener: add } = signal;
-  if (typeof add !== 'function') throw fault('addEventListener is no function');
+  if (typeof add !== 'function') throw fault();
   const { removeEventListener: remove } = signal;
-  if (typeof remove !== 'function') throw fault('removeEventListener is no function');
+  if (typeof remove !== 'function') throw fault();
   let fired = false;
   const onAbort = () => {
     fired = true;
@@ -343,7 +350,7 @@ export function watch(options: unknown, limits: Limits, listener: () => void): W
   try {
     Reflect.apply(add, signal, ['abort', onAbort]);
     const { aborted } = signal;
-    if (typeof aborted !== 'boolean') throw fault('aborted is no boolean');
+    if (typeof aborted !== 'boolean') throw fault();
     return {
       aborted: aborted || fired,
       reason() {

@@ -8,27 +8,24 @@ declare class TextDecoder {
 }
 
 const CHUNK_BYTES = 16_384;
+const THREE_BYTE_UNIT = /[^\0-\u07ff]/;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Whether no surrogate stands without its other half. */
-export function isWellFormed(text: string): boolean {
+/** The text with U+FFFD for each surrogate that stands without its other half; the text itself where none does. */
+export function wellFormed(text: string & { toWellFormed?(): string }): string {
   // The built-in (Node 20 on) is four times as fast on two-byte text as the regular expression.
-  const native = (text as { isWellFormed?: () => boolean }).isWellFormed;
-  return native === undefined ? text.search(LONE_SURROGATE) === -1 : native.call(text);
-}
-
-/** The text with U+FFFD for each unpaired surrogate. */
-export function wellFormed(text: string): string {
-  return isWellFormed(text) ? text : text.replace(LONE_SURROGATE, '\uFFFD');
+  return text.toWellFormed?.() ?? text.replace(LONE_SURROGATE, '\uFFFD');
 }
 
 /** Whether the text takes more than `limit` bytes of UTF-8. Scans only where the length alone does not tell. */
 export function exceeds(text: string, limit: number): boolean {
   if (text.length > limit) return true;
   if (text.length * 3 <= limit) return false;
+  // Half the cost of a count on two-byte text, and none on Latin-1, on which the encoder is slow.
+  if (text.length * 2 <= limit && !THREE_BYTE_UNIT.test(text)) return false;
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, text.length * 3));
   let bytes = 0;
   for (let at = 0; at < text.length && bytes <= limit; ) {

@@ -82,6 +82,7 @@ export type OutcomeStatus = 'success' | 'error' | 'cancelled';
 /** What the host reports for one call; read by `settle`. */
 export type Outcome =
   | {
+      /** The tool completed. */
       readonly status: 'success';
       /** A string is itself; anything else is stored as its JSON text. At most `maxResultBytes` bytes. */
       readonly content: unknown;
@@ -90,6 +91,7 @@ export type Outcome =
       readonly sideEffectState?: undefined;
     }
   | {
+      /** The tool failed, or did not complete. */
       readonly status: 'error' | 'cancelled';
       /** A short machine-readable reason, at most `maxCodeBytes` bytes. Default: the status. */
       readonly code?: string | null | undefined;
@@ -105,28 +107,39 @@ export type Outcome =
 
 /** The frozen record of a success. */
 export interface SuccessSettlement {
+  /** The tool completed. */
   readonly status: 'success';
-  /** The text that the model will read. */
+  /** The text that the model will read, well-formed Unicode of at most `maxResultBytes` bytes. */
   readonly content: string;
+  /** A success is always the host's report. */
   readonly provenance: 'reported';
 }
 
 /** The frozen record of an error or a cancellation that the host reported. */
 export interface ReportedFailure<Status extends 'error' | 'cancelled' = 'error' | 'cancelled'> {
+  /** Whether the tool failed or was cancelled. */
   readonly status: Status;
+  /** The short machine-readable reason; the model reads it. */
   readonly code: string;
+  /** The text for the model, well-formed Unicode of at most `maxMessageBytes` bytes. */
   readonly message: string;
+  /** The host reported it. */
   readonly provenance: 'reported';
-  /** Present only where the outcome named one. */
+  /** What the host said of side effects. Present only where the outcome named a state. */
   readonly sideEffectState?: SideEffectState;
 }
 
 /** The frozen record that closing a batch gives to each call that was still pending. */
 export interface SyntheticSettlement<Status extends 'error' | 'cancelled' = 'error' | 'cancelled'> {
+  /** The close reason's status. */
   readonly status: Status;
+  /** The close reason's code, `superseded` where a newer batch began; the model reads it. */
   readonly code: string;
+  /** The close reason's message, for the model. */
   readonly message: string;
+  /** Nobody reported it: closing the batch made it. */
   readonly provenance: 'synthetic';
+  /** The close reason's state; it never says that effects happened. */
   readonly sideEffectState: 'unknown' | 'not_started';
 }
 
@@ -143,16 +156,28 @@ export type ReportedSettlement = SuccessSettlement | ReportedFailure<'error'> | 
 export type Settlement = SuccessSettlement | ErrorSettlement | CancelledSettlement;
 
 /** A call that has its settlement; `state` equals the settlement's `status`. */
-export type SettledCall =
-  | { readonly id: string; readonly name: string; readonly state: 'success'; readonly settlement: SuccessSettlement }
-  | { readonly id: string; readonly name: string; readonly state: 'error'; readonly settlement: ErrorSettlement }
-  | { readonly id: string; readonly name: string; readonly state: 'cancelled'; readonly settlement: CancelledSettlement };
+export type SettledCall = {
+  [State in OutcomeStatus]: {
+    /** The call id, as announced. */
+    readonly id: string;
+    /** The tool's name, as announced. */
+    readonly name: string;
+    /** How the call ended: its settlement's `status`. */
+    readonly state: State;
+    /** The terminal record of the call. */
+    readonly settlement: Extract<Settlement, { readonly status: State }>;
+  };
+}[OutcomeStatus];
 
 /** A call that still waits for its settlement. */
 export interface PendingCall {
+  /** The call id, as announced. */
   readonly id: string;
+  /** The tool's name, as announced. */
   readonly name: string;
+  /** No settlement yet. */
   readonly state: 'pending';
+  /** Filled by `settle`, `succeed`, `fail`, `cancel` or `track`, or when the batch closes. */
   readonly settlement: null;
 }
 
@@ -161,14 +186,23 @@ export type CallSnapshot = PendingCall | SettledCall;
 
 /** Why a batch was closed before every call was reported, or by a newer batch. */
 export interface UnfinishedReason {
+  /** The status that pending calls were given. */
   readonly status: 'error' | 'cancelled';
+  /** The code that pending calls were given. */
   readonly code: string;
+  /** The message that pending calls were given. */
   readonly message: string;
+  /** What is known of the side effects of the calls that were pending. */
   readonly sideEffectState: 'unknown' | 'not_started';
 }
 
 /** Why a batch was closed; it is no summary of the calls. `complete` means sealed. */
-export type CloseReason = { readonly status: 'complete' } | UnfinishedReason;
+export type CloseReason =
+  | {
+      /** Sealed: the host had reported every call. */
+      readonly status: 'complete';
+    }
+  | UnfinishedReason;
 
 /**
  * What `close` accepts as a reason: nothing (all defaults), a message, an Error of any realm (its `message`, its `code` if
@@ -199,6 +233,7 @@ export type RefusalReason = 'stale_generation' | 'run_closed' | 'unknown_call' |
 
 /** The record of one refused operation (frozen). */
 export interface Diagnostic<Reason extends RefusalReason = RefusalReason> {
+  /** Why; see `RefusalReason`. */
   readonly reason: Reason;
   /** The call id of the refused settlement; `null` for `close`, `seal` and `sealWhenSettled`. */
   readonly callId: string | null;
@@ -210,14 +245,19 @@ export interface Diagnostic<Reason extends RefusalReason = RefusalReason> {
 
 /** A refused operation, as returned (frozen): a diagnostic with `accepted: false` in front. */
 export interface OperationRejection<Reason extends RefusalReason = RefusalReason> extends Diagnostic<Reason> {
+  /** Nothing was changed. */
   readonly accepted: false;
 }
 
 /** An accepted settlement, as returned (frozen). */
 export interface AcceptedSettlement {
+  /** The call has its settlement now, for good. */
   readonly accepted: true;
+  /** The number of the call's batch. */
   readonly generation: number;
+  /** The call's id. */
   readonly callId: string;
+  /** What was stored: the same object as in every later snapshot. */
   readonly settlement: ReportedSettlement;
 }
 
@@ -228,10 +268,13 @@ export type SettlementResult = AcceptedSettlement | OperationRejection<Exclude<R
 export interface OpenSnapshot {
   /** Exists in the type only, so that `if (result.accepted === false)` tells a refusal from a snapshot. */
   readonly accepted?: undefined;
+  /** The number of the batch. */
   readonly generation: number;
+  /** The batch takes settlements. */
   readonly closed: false;
+  /** None while the batch is open. */
   readonly closeReason: null;
-  /** In announcement order. */
+  /** Every call of the batch, in announcement order. */
   readonly calls: readonly CallSnapshot[];
   /** The first `maxDiagnostics` refusals since the batch began, oldest first. */
   readonly diagnostics: readonly Diagnostic[];
@@ -241,10 +284,13 @@ export interface OpenSnapshot {
 export interface ClosedSnapshot {
   /** Exists in the type only, so that `if (result.accepted === false)` tells a refusal from a snapshot. */
   readonly accepted?: undefined;
+  /** The number of the batch. */
   readonly generation: number;
+  /** The batch takes no more settlements. */
   readonly closed: true;
+  /** Why it was closed; no summary of the calls. */
   readonly closeReason: CloseReason;
-  /** In announcement order. */
+  /** Every call of the batch, in announcement order. */
   readonly calls: readonly SettledCall[];
   /** The first `maxDiagnostics` refusals since the batch began, oldest first. */
   readonly diagnostics: readonly Diagnostic[];
@@ -257,13 +303,36 @@ export type Snapshot = OpenSnapshot | ClosedSnapshot;
  * A tool message of the OpenAI Chat Completions API (there `ChatCompletionToolMessageParam`), for `messages`, directly
  * after the assistant message that holds the calls.
  */
-export type OpenAIToolMessage = { role: 'tool'; tool_call_id: string; content: string };
+export type OpenAIToolMessage = {
+  /** What makes it a tool message. */
+  role: 'tool';
+  /** The call's id, as announced. */
+  tool_call_id: string;
+  /** The success text, or the JSON text of the error; never empty for an error. */
+  content: string;
+};
 
 /** A function call's result of the OpenAI Responses API (there `ResponseInputItem.FunctionCallOutput`), for `input`. */
-export type OpenAIFunctionCallOutput = { type: 'function_call_output'; call_id: string; output: string };
+export type OpenAIFunctionCallOutput = {
+  /** What makes it a function call's output. */
+  type: 'function_call_output';
+  /** The call's id, as announced: the item's `call_id`, not its `id`. */
+  call_id: string;
+  /** The success text, or the JSON text of the error; never empty for an error. */
+  output: string;
+};
 
 /**
  * A tool result of the Anthropic Messages API (there `ToolResultBlockParam`), for the `content` of the next user message,
  * before any text. `is_error` is absent on success.
  */
-export type AnthropicToolResult = { type: 'tool_result'; tool_use_id: string; content: string; is_error?: true };
+export type AnthropicToolResult = {
+  /** What makes it a tool result. */
+  type: 'tool_result';
+  /** The call's id, as announced. */
+  tool_use_id: string;
+  /** The success text, or the JSON text of the error; never empty for an error. */
+  content: string;
+  /** `true` for errors and cancellations; absent on success. */
+  is_error?: true;
+};

@@ -34,7 +34,7 @@ const REMOVED = 'signal.removeEventListener()';
 /** Is it an Error of any realm? */
 const KIND = ['prototype of reason', 'reason.Symbol(Symbol.toStringTag)'];
 const REASON = [...KIND, 'reason.status', 'reason.code', 'reason.sideEffectState', 'reason.message'];
-const REASON_OF_SIGNAL = [...KIND, 'reason.status', 'reason.code', 'reason.name', 'reason.sideEffectState', 'reason.message'];
+const REASON_OF_SIGNAL = [...KIND, 'reason.status', 'reason.code', 'reason.sideEffectState', 'reason.name', 'reason.message'];
 const TEXT = ['text.message', 'text.Symbol(Symbol.toPrimitive)', 'text.toString'];
 
 const calls = ({ seen }: Stage) => seen('calls', [seen('call', { id: 'x', name: 'n' })]);

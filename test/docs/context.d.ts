@@ -1,0 +1,31 @@
+// The names that the documents' fragments use without declaring them.
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import type { BatchHandle, ClosedSnapshot, Outcome, ToolCall, ToolCallClosure } from 'tool-call-closure';
+
+declare global {
+  const closure: ToolCallClosure;
+  const createToolCallClosure: () => ToolCallClosure;
+  const calls: ToolCall[];
+  const handle: BatchHandle;
+  const closed: ClosedSnapshot;
+  const signal: AbortSignal;
+  const ms: number;
+  const run: AbortController;
+  const oldRun: AbortController;
+  const step: Promise<boolean>;
+  const content: string;
+  const runTool: (call: ToolCall, signal: AbortSignal) => Promise<unknown>;
+  const approve: (call: ToolCall, signal: AbortSignal) => Promise<boolean>;
+  const input: OpenAI.Responses.ResponseInputItem[];
+  const turn: OpenAI.Responses.ResponseInputItem[];
+  const openai: OpenAI;
+  const choice: OpenAI.Chat.ChatCompletion.Choice;
+  const response: OpenAI.Responses.Response;
+  const history: Anthropic.MessageParam[];
+  const held: { id: string; sent: number };
+  const journal: {
+    outcomeOf(at: number, id: string): Outcome | undefined;
+    isWaiting(at: number, id: string): boolean;
+  };
+}

@@ -1,0 +1,4 @@
+import { chat } from './conversations.js';
+import { describeLoops } from './suite.js';
+
+describeLoops(chat);
