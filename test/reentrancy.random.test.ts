@@ -10,7 +10,7 @@ import { type Plan, World } from './model/world.js';
 const { FC_SEED, FC_PATH, FC_RUNS, MUTATION } = process.env;
 const seed = Number(FC_SEED ?? 20_241);
 const numRuns = Number(FC_RUNS ?? (MUTATION ? 500 : 6_000));
-const once = FC_PATH !== undefined || FC_RUNS !== undefined || MUTATION !== undefined;
+const partly = FC_PATH !== undefined || FC_RUNS !== undefined || MUTATION !== undefined;
 
 // Beginnings and ends are rarer than what happens between, and without a batch nothing happens.
 const likely = OPS.filter((op) => !('on' in op) && op.do !== 'begin' && !('id' in op && op.id === 'z'));
@@ -45,5 +45,5 @@ test('any plan is a legal history of the plain machine', { timeout: 300_000 }, a
   });
   await fc.assert(property, { seed, numRuns, ...(FC_PATH === undefined ? {} : { path: FC_PATH }) });
   console.log(`nested random plans: ${numRuns} runs, ${operations} operations, seed ${seed}`);
-  expect(operations).toBeGreaterThanOrEqual(once ? 1 : 50_000);
+  expect(operations).toBeGreaterThanOrEqual(partly ? 1 : 50_000);
 });
