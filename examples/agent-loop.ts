@@ -107,7 +107,7 @@ async function run(conversation: Conversation) {
 
   controller.abort({ code: 'user_stop', message: 'The user stopped the run.' });
   const closed = await closure.sealWhenSettled(handle);
-  if (closed.accepted === false) throw new Error('no other batch was begun');
+  if (closed.accepted === false || closed.generation !== closure.activeGeneration) throw new Error('no other batch was begun');
 
   console.table(
     Object.fromEntries(

@@ -1,32 +1,34 @@
 import type { ToolCall, ToolCallClosure } from 'tool-call-closure';
-import { agentStep, type RunTool } from './agent-step.js';
+import { agentStep, type Conversation, type RunTool } from './agent-step.js';
+import { takeOver } from './recipes/take-over.js';
 
-// What agent loops have to do sooner or later, each as short as it can be. `input` is the list of items for the next
-// request to the Responses API; the other two adapters fit in the same places.
-
-type Input = object[];
+// What agent loops have to do sooner or later, each as short as it can be. The results go to the Responses API here; the other
+// two adapters fit in the same places.
 
 /** Timeout: calls without a result at the deadline become `cancelled`, code `timeout`, also where the tool hangs. */
-export async function timeout(closure: ToolCallClosure, input: Input, calls: ToolCall[], runTool: RunTool, ms: number) {
-  // Together with the user's stop button: AbortSignal.any([run.signal, AbortSignal.timeout(ms)])
-  await agentStep(closure, input, calls, runTool, AbortSignal.timeout(ms));
+export async function timeout(conversation: Conversation, calls: ToolCall[], runTool: RunTool, run: AbortController, ms: number) {
+  // Not AbortSignal.any, whose timeout Node.js 20 may collect before it fires.
+  const deadline = AbortSignal.timeout(ms);
+  const expire = () => run.abort(deadline.reason);
+  deadline.addEventListener('abort', expire);
+  await agentStep(conversation, calls, runTool, run.signal);
+  deadline.removeEventListener('abort', expire);
 }
 
-/** Replacement: another turn takes over; the old one stays in the history, so its calls get their results all the same. */
-export function replacement(closure: ToolCallClosure, input: Input, turn: Input, calls: ToolCall[], oldRun: AbortController) {
-  const { handle, superseded } = closure.begin(calls);
-  oldRun.abort(); // after begin: before it, the abort would close the old batch, and `superseded` would be null
-  if (superseded !== null) input.push(...closure.toOpenAIResponses(superseded));
-  input.push(...turn);
-  return handle;
+/** Replacement: a new request takes over at once. The old turn stays in the history, so its calls get their results first. */
+export function replacement({ closure, input, appended }: Conversation, oldRun: AbortController, content: string) {
+  const owed = takeOver(closure, appended); // from here on the old step appends nothing
+  oldRun.abort();
+  if (owed !== null) input.push(...closure.toOpenAIResponses(owed));
+  input.push({ role: 'user', content });
 }
 
 /** Steering: the user writes while tools run. Abort the run, let its step append the results, then add the message. */
-export async function steering(run: AbortController, step: Promise<boolean>, input: Input, content: string) {
+export async function steering(run: AbortController, step: Promise<boolean>, { input }: Conversation, content: string) {
   run.abort({ code: 'steered', message: 'The user sent a new message.' });
   const current = await step;
   if (current) input.push({ role: 'user', content });
-  return current;
+  return current; // if false, the run that took over has the conversation: give the message to it
 }
 
 /** Approval: a call that was denied is reported as not started, so the model knows that nothing happened. */
@@ -52,7 +54,7 @@ export async function approval(
 }
 
 /** Step limit: the loop ends before it runs these calls, and the history still ends on a complete turn. */
-export function stepLimit(closure: ToolCallClosure, input: Input, calls: ToolCall[]) {
+export function stepLimit({ closure, input }: Conversation, calls: ToolCall[]) {
   const { handle } = closure.begin(calls);
   closure.close(handle, { code: 'step_limit', message: 'No steps are left.', sideEffectState: 'not_started' });
   input.push(...closure.toOpenAIResponses());

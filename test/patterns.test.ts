@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
-import { createToolCallClosure, type ClosedSnapshot, type OpenAIFunctionCallOutput, type ToolCall } from 'tool-call-closure';
+import { createToolCallClosure, type OpenAIFunctionCallOutput, type ToolCall } from 'tool-call-closure';
 import { describe, expect, test } from 'vitest';
-import { agentStep, type RunTool } from '../examples/agent-step.js';
+import { agentStep, type Conversation, type RunTool } from '../examples/agent-step.js';
 import { approval, queue, replacement, steering, stepLimit, timeout } from '../examples/patterns.js';
 
 const a = { id: 'a', name: 'read' };
@@ -27,12 +27,18 @@ const hang: RunTool = () => new Promise(() => {});
 const obedient: RunTool = (_, signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
+/** A conversation whose history ends on these calls. */
+const announcing = (calls: readonly ToolCall[]): Conversation => ({
+  closure: createToolCallClosure(),
+  input: turnOf(calls),
+  appended: 0,
+});
+
 describe('a step of an agent loop', () => {
   const step = async (runTool: RunTool, signal = new AbortController().signal) => {
-    const closure = createToolCallClosure();
-    const input: object[] = turnOf([a, b]);
-    const current = await agentStep(closure, input, [a, b], runTool, signal);
-    return { current, closure, input, results: results(input) };
+    const conversation = announcing([a, b]);
+    const current = await agentStep(conversation, [a, b], runTool, signal);
+    return { current, ...conversation, results: results(conversation.input) };
   };
 
   test('all tools answer', async () => {
@@ -75,32 +81,31 @@ describe('a step of an agent loop', () => {
   });
 
   test('a newer step takes over: the older one appends nothing', async () => {
-    const closure = createToolCallClosure();
+    const conversation = announcing([b]);
     const { signal } = new AbortController();
-    const [older, newer]: [object[], object[]] = [[], turnOf([b])];
-    const first = agentStep(closure, older, [a], hang, signal);
-    const second = agentStep(closure, newer, [b], echo, signal);
+    const first = agentStep(conversation, [a], hang, signal);
+    const second = agentStep(conversation, [b], echo, signal);
     expect(await Promise.all([first, second])).toEqual([false, true]);
-    expect(older).toEqual([]);
-    expect(results(newer)).toEqual({ b: 'write done' });
+    expect(results(conversation.input)).toEqual({ b: 'write done' });
+    expect(conversation.appended).toBe(2);
   });
 
   test('a step that was sealed, then overtaken before it could look, appends nothing', async () => {
-    const closure = createToolCallClosure();
-    const input: object[] = [];
-    const step = agentStep(closure, input, [], echo, new AbortController().signal);
-    closure.begin([b]);
+    const conversation = announcing([]);
+    const step = agentStep(conversation, [], echo, new AbortController().signal);
+    conversation.closure.begin([b]);
     expect(await step).toBe(false);
-    expect(input).toEqual([]);
+    expect(conversation).toMatchObject({ input: [], appended: 0 });
   });
 
   test('ten steps on one signal, with ids that repeat', async () => {
-    const closure = createToolCallClosure();
+    const conversation = announcing([]);
     const { signal } = new AbortController();
-    for (let turn = 0; turn < 10; turn += 1) {
-      const input: object[] = turnOf([a]);
-      expect(await agentStep(closure, input, [a], async () => turn, signal)).toBe(true);
-      expect(results(input)).toEqual({ a: String(turn) });
+    for (let turn = 1; turn <= 10; turn += 1) {
+      conversation.input.splice(0, Infinity, ...turnOf([a]));
+      expect(await agentStep(conversation, [a], async () => turn, signal)).toBe(true);
+      expect(results(conversation.input)).toEqual({ a: String(turn) });
+      expect(conversation.appended).toBe(turn);
     }
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
@@ -108,64 +113,71 @@ describe('a step of an agent loop', () => {
 
 describe('patterns', () => {
   test('timeout', async () => {
-    const input: object[] = turnOf([a, b]);
-    await timeout(createToolCallClosure(), input, [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), 10);
-    const { message } = (await new Promise<DOMException>((resolve) => {
-      const signal = AbortSignal.timeout(1);
-      signal.onabort = () => resolve(signal.reason as DOMException);
-    })) as DOMException;
-    expect(results(input)).toEqual({ a: told('timeout', message, 'unknown'), b: 'write done' });
-  });
-
-  test('replacement', async () => {
-    const closure = createToolCallClosure();
+    const conversation = announcing([a, b]);
     const run = new AbortController();
-    const input: object[] = turnOf([a]);
-    const step = agentStep(closure, input, [a], obedient, run.signal);
-
-    const handle = replacement(closure, input, turnOf([b]), [b], run);
-    void closure.track(handle, 'b', 'write done');
-    const closed = (await closure.sealWhenSettled(handle)) as ClosedSnapshot;
-    input.push(...closure.toOpenAIResponses(closed));
-
-    expect(await step).toBe(false);
-    expect(results(input)).toEqual({
-      a: told('superseded', 'Tool call was superseded by a newer generation.', 'unknown'),
-      b: 'write done',
-    });
-    // Each result stands after its own turn.
-    expect(input).toMatchObject(['a', 'a', 'b', 'b'].map((call_id) => ({ call_id })));
-    // What the old tool came to is told, and refused.
-    expect(closure.snapshot()?.diagnostics).toMatchObject([{ reason: 'stale_generation', observedStatus: 'cancelled' }]);
+    await timeout(conversation, [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run, 10);
+    const { message } = run.signal.reason as DOMException;
+    expect(results(conversation.input)).toEqual({ a: told('timeout', message, 'unknown'), b: 'write done' });
   });
 
-  test('replacement of a batch that was closed before', () => {
-    const closure = createToolCallClosure();
-    const input: object[] = [];
-    closure.close(closure.begin([a]).handle);
-    replacement(closure, input, turnOf([b]), [b], new AbortController());
-    expect(input).toEqual(turnOf([b]));
+  test('a deadline that is not reached aborts nothing', async () => {
+    const conversation = announcing([a]);
+    const run = new AbortController();
+    await timeout(conversation, [a], echo, run, 1);
+    await new Promise((resolve) => AbortSignal.timeout(5).addEventListener('abort', resolve));
+    expect(run.signal.aborted).toBe(false);
+  });
+
+  // Whatever the moment, the old calls get their results once, before the new message.
+  test.each([
+    ['while the tool runs', 0, false],
+    ['in the moment after its batch has closed', 1, false],
+    ['a little later', 2, false],
+    ['later still', 3, false],
+    ['after its step', 20, false],
+    ['after an abort in the same moment', 0, true],
+  ])('replacement %s', async (_, ticks, abortFirst) => {
+    const conversation = announcing([a]);
+    const { closure, input } = conversation;
+    const run = new AbortController();
+    let answer!: (text: string) => void;
+    const step = agentStep(conversation, [a], () => new Promise((resolve) => (answer = resolve)), run.signal);
+    if (ticks > 0) answer('read done');
+    for (let tick = 0; tick < ticks; tick += 1) await null;
+    if (abortFirst) run.abort('stop');
+    replacement(conversation, run, 'Something else.');
+    answer('late');
+    await step;
+    expect(Object.keys(results(input))).toEqual(['a']);
+    expect(input.at(-1)).toEqual({ role: 'user', content: 'Something else.' });
+    expect(input).toHaveLength(3);
+    expect(closure.activeGeneration).toBe(2);
+  });
+
+  test('replacement before the first step owes nothing', () => {
+    const conversation = announcing([]);
+    replacement(conversation, new AbortController(), 'hello');
+    expect(conversation.input).toEqual([{ role: 'user', content: 'hello' }]);
   });
 
   test('steering', async () => {
-    const closure = createToolCallClosure();
+    const conversation = announcing([a, b]);
+    const { input } = conversation;
     const run = new AbortController();
-    const input: object[] = turnOf([a, b]);
-    const step = agentStep(closure, input, [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run.signal);
+    const step = agentStep(conversation, [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run.signal);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await steering(run, step, input, 'Use the other file.')).toBe(true);
+    expect(await steering(run, step, conversation, 'Use the other file.')).toBe(true);
     expect(results(input)).toEqual({ a: told('steered', 'The user sent a new message.', 'unknown'), b: 'write done' });
     expect(input.at(-1)).toEqual({ role: 'user', content: 'Use the other file.' });
   });
 
-  test('steering a run that was replaced leaves the history alone', async () => {
-    const closure = createToolCallClosure();
+  test('steering a run that was replaced leaves the history to its new owner', async () => {
+    const conversation = announcing([]);
     const run = new AbortController();
-    const input: object[] = [];
-    const step = agentStep(closure, input, [a], hang, run.signal);
-    closure.begin([b]);
-    expect(await steering(run, step, input, 'hello')).toBe(false);
-    expect(input).toEqual([]);
+    const step = agentStep(conversation, [a], hang, run.signal);
+    conversation.closure.begin([b]);
+    expect(await steering(run, step, conversation, 'hello')).toBe(false);
+    expect(conversation.input).toEqual([]);
   });
 
   test('approval denied', async () => {
@@ -197,10 +209,10 @@ describe('patterns', () => {
   });
 
   test('step limit', () => {
-    const input: object[] = turnOf([a, b]);
-    stepLimit(createToolCallClosure(), input, [a, b]);
+    const conversation = announcing([a, b]);
+    stepLimit(conversation, [a, b]);
     const text = told('step_limit', 'No steps are left.', 'not_started');
-    expect(results(input)).toEqual({ a: text, b: text });
+    expect(results(conversation.input)).toEqual({ a: text, b: text });
   });
 
   describe('queue', () => {

@@ -92,6 +92,11 @@ describe('exceeds', () => {
   });
 });
 
+it('counts on where a chunk ends exactly at the limit', () => {
+  const text = `${'漢'.repeat(5461)}x`;
+  expect([exceeds(text, 16_384), exceeds(`${text}x`, 16_384)]).toEqual([false, true]);
+});
+
 describe('well-formed text', () => {
   const builtIn = Object.getOwnPropertyDescriptor(String.prototype, 'toWellFormed');
   afterEach(() => {

@@ -11,14 +11,16 @@ declare global {
   const closed: ClosedSnapshot;
   const signal: AbortSignal;
   const ms: number;
+  const conversation: { closure: ToolCallClosure; input: object[]; appended: number };
+  type RunTool = (call: ToolCall, signal: AbortSignal) => Promise<unknown>;
+  type Items = OpenAI.Responses.ResponseInputItem[];
   const run: AbortController;
   const oldRun: AbortController;
   const step: Promise<boolean>;
   const content: string;
-  const runTool: (call: ToolCall, signal: AbortSignal) => Promise<unknown>;
+  const runTool: RunTool;
   const approve: (call: ToolCall, signal: AbortSignal) => Promise<boolean>;
   const input: OpenAI.Responses.ResponseInputItem[];
-  const turn: OpenAI.Responses.ResponseInputItem[];
   const openai: OpenAI;
   const choice: OpenAI.Chat.ChatCompletion.Choice;
   const response: OpenAI.Responses.Response;

@@ -84,6 +84,13 @@ describe('code blocks', () => {
     expect(printed.trimEnd().split('\n')).toEqual(promised);
   });
 
+  it('the whole loops are those that the end-to-end tests run', () => {
+    const tested = document('examples/loops.ts').replaceAll('export async function', 'async function');
+    const shown = all.filter(({ code }) => code.includes('async function ')).map(({ code }) => code.slice(code.indexOf('async function ')));
+    expect(shown).toHaveLength(2);
+    for (const code of shown) expect(tested).toContain(code);
+  });
+
   it('that are JSON parse, and are what an adapter gives', () => {
     const closure = new ToolCallClosure();
     const { handle } = closure.begin([{ id: 'a', name: 'n' }]);

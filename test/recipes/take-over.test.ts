@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createToolCallClosure } from 'tool-call-closure';
 import { callsOfResponse } from '../../examples/recipes/read-calls.js';
-import { takeOver } from '../../examples/recipes/server-held.js';
+import { takeOver } from '../../examples/recipes/take-over.js';
 import { closed, provider, user } from './provider.js';
 
 const twoCalls = ['call_a', 'call_b'].map((id) => ({ id, name: 'look' }));
