@@ -43,6 +43,15 @@ describe('begin', () => {
     });
   });
 
+  it('takes the names of object properties as ids like any other', () => {
+    const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const { closure, handle } = open(ids);
+    expect(closure.succeed(handle, 'valueOf', 1)).toMatchObject({ reason: 'unknown_call' });
+    for (const id of ids) closure.succeed(handle, id, id);
+    closure.seal(handle);
+    expect(closure.toOpenAIResponses().map(({ call_id, output }) => [call_id, output])).toEqual(ids.map((id) => [id, id]));
+  });
+
   it('detaches: what the caller changes later is not seen', () => {
     const closure = new ToolCallClosure();
     const calls = named('a', 'b');

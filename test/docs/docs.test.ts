@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ToolCallClosure } from 'tool-call-closure';
+import { type ClosedSnapshot, ToolCallClosure } from 'tool-call-closure';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/input.js';
@@ -107,6 +107,30 @@ describe('README tables', () => {
     expect(rows.map(([name, initial]) => [name, Number(initial)])).toEqual(Object.entries(limits(undefined)));
   });
 
+  it('default codes of the shorthands', () => {
+    const closure = new ToolCallClosure();
+    const { handle } = closure.begin(['a', 'b'].map((id) => ({ id, name: 'n' })));
+    const codes = [closure.fail(handle, 'a', 'x'), closure.cancel(handle, 'b')].map(
+      (result) => result.accepted && result.settlement.status !== 'success' && result.settlement.code,
+    );
+    const [, , ...rows] = table('README.md', 'shorthand');
+    expect(rows.map(([, , code]) => code)).toEqual(codes);
+  });
+
+  it('error texts among the symptoms, as the code gives them', () => {
+    const closure = new ToolCallClosure();
+    const { handle } = closure.begin([{ id: 'a', name: 'n' }]);
+    const misuses = [
+      () => closure.begin([{ id: '', name: 'n' }]),
+      () => closure.succeed(handle, 'a', Promise.resolve()),
+      () => closure.toOpenAIResponses(),
+      () => closure.toOpenAIResponses(structuredClone(closure.snapshot()) as ClosedSnapshot),
+    ];
+    const told = table('README.md', "symptom or provider's text").flatMap(([symptom]) => (symptom!.startsWith('TypeError: ') ? [symptom!.slice(11)] : []));
+    expect(told.length).toBe(misuses.length);
+    for (const [i, misuse] of misuses.entries()) expect(misuse).toThrow(told[i]);
+  });
+
   it('refusal reasons', () => {
     const reasons = new Set(Object.values(STATE_TABLE).flat().filter((cell) => /^[a-z]+_[a-z]+$/.test(cell)));
     const [, ...rows] = table('README.md', 'reason | when').map(([reason]) => reason);
@@ -132,6 +156,10 @@ describe('commands and links', () => {
   it('every npm script that is named exists', () => {
     for (const file of DOCUMENTS) {
       for (const [, name] of document(file).matchAll(/npm run ([\w:]+)/g)) expect(scripts, `${file}: ${name}`).toHaveProperty([name!]);
+      for (const [, folder, name] of document(file).matchAll(/npm --prefix (\S+) run ([\w:]+)/g)) {
+        const own = JSON.parse(readFileSync(root(`${folder}/package.json`), 'utf8')) as { scripts: object };
+        expect(own.scripts, `${file}: ${folder} ${name}`).toHaveProperty([name!]);
+      }
     }
   });
 

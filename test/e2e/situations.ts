@@ -253,6 +253,11 @@ export const mistakes: readonly Mistake[] = [
     rules: { chat: 'C10', responses: 'R11', adjacent: 'R11', anthropic: 'M08' },
   },
   {
+    name: 'the results stand in another order',
+    spoil: (results) => results.reverse(),
+    rules: { chat: null, responses: null, adjacent: null, anthropic: null },
+  },
+  {
     name: 'text stands before the results',
     spoil: (results, _before, { text }) => [text('here you are'), ...results],
     rules: { chat: 'C11', responses: null, adjacent: 'R15', anthropic: 'M07' },

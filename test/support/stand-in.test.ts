@@ -208,6 +208,35 @@ const anthropicAccepted: Omit<Case, 'rule'>[] = [
   { of: 'text after results of a finished server tool', body: turns(says(search, found, use('a')), gives(result('a'), text())) },
 ];
 
+// Order --------------------------------------------------------------------------------------------------------------
+
+/** Two faults in one request. As at the services, the shape of each part is judged before calls are paired with results. */
+const firstOfTwo: Record<Api, Case[]> = {
+  chat: [
+    { rule: 'C02', of: 'a result without id and content', body: chat({ role: 'tool' }) },
+    { rule: 'C06', of: 'a long id that nothing announced', body: chat(announce('a'), tell('x'.repeat(41))) },
+    { rule: 'C08', of: 'null content for an unknown id', body: chat(announce('a'), tell('z', null)) },
+    { rule: 'C04', of: '129 calls without ids', body: chat(announce(...many(129).map(() => undefined))) },
+    { rule: 'C12', of: 'a repeated id of a call without name', body: chat({ role: 'assistant', tool_calls: [chatCall('a'), chatCall('a', '')] }) },
+    { rule: 'C11', of: 'an open call before a message without ids', body: chat(announce('a'), announce(undefined)) },
+  ],
+  responses: [
+    { rule: 'R02', of: 'a Chat tool message with an empty call_id', body: input({ ...tell('a'), call_id: '' }) },
+    { rule: 'R04', of: 'a long call_id with a wrong item id', body: input(call('x'.repeat(65), { id: 'call_1' })) },
+    { rule: 'R06', of: 'an output without anything', body: input({ type: 'function_call_output' }) },
+    { rule: 'R07', of: 'null as output of an unknown call', body: input(output('z', { output: null })) },
+    { rule: 'R11', of: 'a second output without its caller', body: input(call('a', { caller: program }), output('a', { caller: program }), output('a')) },
+    { rule: 'R09', of: 'an unknown output while a call is open', body: input(call('a'), output('z')) },
+  ],
+  anthropic: [
+    { rule: 'M05', of: 'an ill-formed id of an error without content', body: turns(says(use('a')), gives(result('a|b', { is_error: true, content: '' }))) },
+    { rule: 'M06', of: 'a repeated id while its call is open', body: turns(says(use('a'), use('a'))) },
+    { rule: 'M09', of: 'an unknown id answered twice', body: turns(says(use('a')), gives(result('z'), result('z'))) },
+    { rule: 'M08', of: 'an unknown id instead of the call', body: turns(says(use('a')), gives(result('z'))) },
+    { rule: 'M07', of: 'a dropped result while a server tool waits', body: turns(says(search, use('a')), gives(text())) },
+  ],
+};
+
 // Drivers ------------------------------------------------------------------------------------------------------------
 
 interface Client {
@@ -281,7 +310,7 @@ function sendRaw(standIn: StandIn, api: Api, rawBody: string): Promise<unknown> 
 }
 
 describe.each(Object.entries(clients))('%s', (_name, client) => {
-  test.each(client.refused)('$rule refuses $of', async (example) => {
+  test.each([...client.refused, ...firstOfTwo[client.api]])('$rule refuses $of', async (example) => {
     const { standIn, sent } = await run(client, example);
     const error = await sent.then(
       () => expect.fail('was accepted'),
