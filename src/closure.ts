@@ -111,6 +111,7 @@ export class ToolCallClosure {
    * @param calls - The announced calls, at most `maxCalls`, each id once. Runs your getters.
    * @param options - `signal`: closes the batch when it aborts, with its reason as the close reason (code `timeout` for a
    *   `TimeoutError`, else `aborted`, unless the reason names one). Already aborted: the batch is registered and closed.
+   *   Runs your getters and `addEventListener`, and the replaced batch's `removeEventListener`.
    * @throws TypeError if `calls` is no array, an element is no object, an id or a name is no label, an id repeats, the
    *   signal is none, or caller code began another batch meanwhile.
    * @throws RangeError if there are more than `maxCalls` calls, or an id or a name is too long. Nothing is registered then.
@@ -173,7 +174,7 @@ export class ToolCallClosure {
    *
    * @param handle - From the `begin` that announced the call.
    * @param callId - An announced call id.
-   * @param outcome - Runs your getters, `toJSON` and `toString`; not read beyond `status` if the report is refused.
+   * @param outcome - Runs your getters, `toJSON` and `toString`; of one that is refused at once, only `status` is read.
    * @returns the settlement, or a refusal: `stale_generation`, `run_closed`, `unknown_call` or `duplicate_settlement`.
    * @throws TypeError if `callId` is no label, or `outcome` or a field of it is of the wrong kind (a promise as `content`
    *   too). The call stays pending.

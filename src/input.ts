@@ -193,7 +193,8 @@ function storedText(value: unknown, limits: Limits): string {
   if (exceeds(text, limits.maxResultBytes)) {
     throw new RangeError(`content is longer than maxResultBytes, ${limits.maxResultBytes} bytes`);
   }
-  return text === value ? wellFormed(text) : text;
+  // JSON text too: JSON.rawJSON passes any string on.
+  return wellFormed(text);
 }
 
 /** For `succeed`, and for `settle` with a success. */

@@ -56,7 +56,7 @@ declare const handleBrand: unique symbol;
 export interface BatchHandle {
   /** The number of the batch: 1, 2, 3 … */
   readonly generation: number;
-  /** Exists in the type only, so that no other object passes for a handle. */
+  /** Exists in the type only, so that an object literal does not pass for a handle. */
   readonly [handleBrand]: true;
 }
 

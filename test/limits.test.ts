@@ -125,6 +125,17 @@ describe('code limits', () => {
   });
 });
 
+it('a fault of a single label is named by its own path, and says nothing of a batch', () => {
+  const { closure, handle } = open(['a']);
+  for (const [operation, path] of [
+    [() => closure.succeed(handle, '', 1), 'callId'],
+    [() => closure.succeed(handle, 'x'.repeat(513), 1), 'callId'],
+    [() => closure.fail(handle, 'a', 1, ''), 'code'],
+  ] as const) {
+    expect(operation).toThrow(new RegExp(`^${path} (?!.*registered)`));
+  }
+});
+
 it('the default export holds the two named exports', () => {
   expect(defaultExport).toMatchObject({ ToolCallClosure, createToolCallClosure });
   expect(createToolCallClosure()).toBeInstanceOf(ToolCallClosure);

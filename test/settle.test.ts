@@ -1,5 +1,5 @@
 import type { Outcome } from 'tool-call-closure';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { deeplyFrozen, open, refuses, wrong } from './support/batch.js';
 import { messages } from './support/messages.js';
 
@@ -75,6 +75,13 @@ describe('settle with a success', () => {
     const { closure, handle } = open(['a'], { maxResultBytes: 10 });
     refuses(closure, () => closure.succeed(handle, 'a', more), RangeError, 'content', 'maxResultBytes', '10');
     expect(closure.succeed(handle, 'a', content).accepted).toBe(true);
+  });
+
+  it('JSON text that is ill-formed, as JSON.rawJSON makes it, is repaired too', () => {
+    const stringify = vi.spyOn(JSON, 'stringify').mockReturnValue('{"v":"\ud83d"}');
+    const settlement = withOutcome({ status: 'success', content: {} });
+    stringify.mockRestore();
+    expect(settlement).toMatchObject({ content: '{"v":"\ufffd"}' });
   });
 
   it('a well-formed string is stored as it is, not copied', () => {

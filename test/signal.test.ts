@@ -66,6 +66,7 @@ describe('options of begin', () => {
     ['an empty array', []],
     ['an array with a signal in it', [new AbortController().signal]],
     ['a function', () => undefined],
+    ['a function with the members', Object.assign(() => undefined, { aborted: false, addEventListener() {}, removeEventListener() {} })],
     ['a function with a signal on it', Object.assign(() => undefined, { signal: null })],
   ];
   const wrongSignals: [string, unknown][] = [
@@ -417,6 +418,11 @@ describe('the reason of the signal', () => {
     ['an empty object', {}, {}],
     ['an object without prototype', Object.assign(Object.create(null), { message: 'bare' }), { message: 'bare' }],
     ['an object with null parts', { status: null, code: null, message: null, sideEffectState: null }, {}],
+    [
+      'an object that hides its prototype',
+      new Proxy({ status: 'error', code: 'c', message: 'm' }, { getPrototypeOf() { throw new Error('no'); } }),
+      { status: 'error', code: 'c', message: 'm' },
+    ],
     ['status alone', { status: 'error' }, { status: 'error', message: 'Tool call did not complete.' }],
     ['status cancelled', { status: 'cancelled' }, {}],
     ['code alone', { code: 'shutdown' }, { code: 'shutdown' }],

@@ -38,4 +38,5 @@ export const messages: [string, unknown, string | null][] = [
   ['a lone surrogate in an Error', new Error('\udc00'), '\ufffd'],
   ['a long text', long, `${'x'.repeat(4093)}...`],
   ['a long Error', new Error(long), `${'x'.repeat(4093)}...`],
+  ['a long inner message', new AggregateError([new Error(long)]), `${'x'.repeat(4093)}...`],
 ];
