@@ -113,6 +113,7 @@ const ROWS: Record<string, Row> = {
     ['outcome.status'],
   ],
   succeed: [(s) => s.closure.succeed(s.handle, 'a', s.seen('content', { toJSON: () => 1 })), ['content.then', 'content.toJSON']],
+  'succeed, call id no good': [(s) => bad(() => s.closure.succeed(s.forged, ' ', s.seen('content', {}))), []],
   'succeed, stale': [(s) => s.closure.succeed(s.forged, 'a', s.seen('content', {})), ['handle.generation']],
   fail: [(s) => s.closure.fail(s.handle, 'a', fault(s)), ['reason.message']],
   'fail, empty message': [
@@ -124,8 +125,10 @@ const ROWS: Record<string, Row> = {
     ['reason.message', 'reason.errors', 'reason.name'],
   ],
   'fail, code no good': [(s) => bad(() => s.closure.fail(s.handle, 'a', fault(s), '')), []],
+  'fail, call id no good': [(s) => bad(() => s.closure.fail(s.forged, ' ', fault(s))), []],
   'fail, stale': [(s) => s.closure.fail(s.forged, 'a', fault(s)), ['handle.generation']],
   cancel: [(s) => s.closure.cancel(s.handle, 'a', text(s)), TEXT],
+  'cancel, call id no good': [(s) => bad(() => s.closure.cancel(s.forged, ' ', text(s))), []],
   'cancel, stale': [(s) => s.closure.cancel(s.forged, 'a', text(s)), ['handle.generation']],
   'close with an object': [(s) => s.closure.close(s.handle, record(s)), REASON],
   'close with an Error': [
@@ -164,6 +167,7 @@ const ROWS: Record<string, Row> = {
     (s) => s.closure.track(s.handle, 'a', Promise.reject(fault(s))),
     ['reason.name', 'reason.message'],
   ],
+  'track, call id no good': [(s) => bad(() => s.closure.track(s.forged, ' ', s.seen('value', {}))), ['value.then']],
   'track, stale': [
     (s) => s.closure.track(s.forged, 'a', s.seen('value', { toJSON: () => 1 })),
     ['value.then', 'handle.generation'],
@@ -205,4 +209,8 @@ test('the constructor', () => {
   createToolCallClosure(observe('options', {}, (point) => void read.push(point)));
   const names = ['maxCalls', 'maxDiagnostics', 'maxResultBytes', 'maxMessageBytes', 'maxIdBytes', 'maxNameBytes', 'maxCodeBytes'];
   expect(read).toEqual(names.map((name) => `options.${name}`));
+
+  read.length = 0;
+  bad(() => createToolCallClosure(observe('options', { maxDiagnostics: 0 }, (point) => void read.push(point))));
+  expect(read).toEqual(['options.maxCalls', 'options.maxDiagnostics']);
 });
