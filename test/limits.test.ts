@@ -136,6 +136,30 @@ it('a fault of a single label is named by its own path, and says nothing of a ba
   }
 });
 
+describe('a label', () => {
+  it('is judged by its kind before its length', () => {
+    const blank = ' '.repeat(9);
+    const illFormed = `${'x'.repeat(9)}\ud83d`;
+    const { closure, handle } = open(['a'], { maxIdBytes: 8, maxNameBytes: 8, maxCodeBytes: 8 });
+    for (const bad of [blank, illFormed]) {
+      refuses(closure, () => closure.begin([{ id: bad, name: 'n' }]), TypeError, 'calls[0].id');
+      refuses(closure, () => closure.begin([{ id: 'a', name: bad }]), TypeError, 'calls[0].name');
+      refuses(closure, () => closure.cancel(handle, bad), TypeError, 'callId');
+      refuses(closure, () => closure.fail(handle, 'a', 'm', bad), TypeError, 'code');
+      refuses(closure, () => closure.close(handle, { code: bad }), TypeError, 'reason.code');
+    }
+  });
+
+  it('is kept and looked up untrimmed', () => {
+    const { closure, handle } = open([' a ', 'b', 'c']);
+    expect(closure.cancel(handle, 'a')).toMatchObject({ reason: 'unknown_call', callId: 'a' });
+    expect(closure.cancel(handle, ' b')).toMatchObject({ reason: 'unknown_call', callId: ' b' });
+    expect(closure.fail(handle, ' a ', 'm', ' E ')).toMatchObject({ callId: ' a ', settlement: { code: ' E ' } });
+    expect(closure.settle(handle, 'b', { status: 'error', code: '\tE\n' })).toMatchObject({ settlement: { code: '\tE\n' } });
+    expect(closure.close(handle, { code: ' stop ' })).toMatchObject({ closeReason: { code: ' stop ' } });
+  });
+});
+
 it('the default export holds the two named exports', () => {
   expect(defaultExport).toMatchObject({ ToolCallClosure, createToolCallClosure });
   expect(createToolCallClosure()).toBeInstanceOf(ToolCallClosure);
