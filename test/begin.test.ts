@@ -207,6 +207,13 @@ describe('begin refuses, and registers nothing', () => {
     expect(closure.snapshot()).toMatchObject({ generation: 3, calls: [{ id: 'inner' }] });
   });
 
+  it('a call that is no good, for that reason, also where reading it began another batch', () => {
+    const { closure } = open(['a']);
+    const calls = [{ id: 'x', get name() { closure.begin(named('inner')); return ' '; } }];
+    expect(() => closure.begin(calls)).toThrow('calls[0].name');
+    expect(closure.snapshot()).toMatchObject({ generation: 2, closed: false, calls: [{ id: 'inner' }] });
+  });
+
   it('but not one during whose reading the old batch was settled or closed', () => {
     const { closure, handle } = open(['a', 'b']);
     const calls = [{ id: 'x', get name() { closure.close(handle, 'inner'); return 'x'; } }];

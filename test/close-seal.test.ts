@@ -201,6 +201,16 @@ describe('close with caller code inside its reason', () => {
     expect(closure.snapshot()).toMatchObject({ generation: 2, closed: false, diagnostics: [{ reason: 'stale_generation' }] });
   });
 
+  it('throws for a part that is no good, also where reading it closed or replaced the batch', () => {
+    const { closure, handle } = open(['a']);
+    const blank = (action: () => void) => ({ get code() { action(); return ' '; } });
+    expect(() => closure.close(handle, blank(() => void closure.close(handle, 'inner')))).toThrow('reason.code');
+    expect(closure.snapshot()).toMatchObject({ closeReason: { message: 'inner' }, diagnostics: [] });
+    const next = closure.begin(named('b')).handle;
+    expect(() => closure.close(next, blank(() => void closure.begin([])))).toThrow('reason.code');
+    expect(closure.snapshot()).toMatchObject({ generation: 3, closed: false, diagnostics: [] });
+  });
+
   it('keeps what was reported meanwhile', () => {
     const { closure, handle } = open(['a', 'b']);
     const view = closure.close(handle, during(() => void closure.succeed(handle, 'a', 1)));

@@ -159,6 +159,29 @@ describe('settle refuses as misuse', () => {
   });
 });
 
+describe('a value that is no good throws, whatever it did to the batch while it was read', () => {
+  type Batch = ReturnType<typeof open>;
+
+  it.each<[string, (batch: Batch) => unknown, object]>([
+    ['closed it', ({ closure, handle }) => closure.close(handle), { generation: 1, closed: true }],
+    ['settled the call', ({ closure, handle }) => closure.fail(handle, 'a', 'm'), { calls: [{ state: 'error' }] }],
+    ['replaced it', ({ closure }) => closure.begin([]), { generation: 2, closed: false }],
+  ])('%s', (_, act, left) => {
+    const values: ((nested: () => void) => unknown)[] = [
+      (nested) => ({ status: 'success', content: { toJSON: nested } }),
+      (nested) => ({ status: 'success', get content() { nested(); return Promise.resolve(); } }),
+      (nested) => ({ status: 'error', get code() { nested(); return ''; } }),
+      (nested) => ({ status: 'error', get sideEffectState() { nested(); return 'started'; } }),
+    ];
+    for (const value of values) {
+      const batch = open(['a']);
+      const outcome = value(() => void act(batch));
+      expect(() => batch.closure.settle(batch.handle, 'a', wrong(outcome))).toThrow(TypeError);
+      expect(batch.closure.snapshot()).toMatchObject({ ...left, diagnostics: [] });
+    }
+  });
+});
+
 describe('fail', () => {
   it.each(messages)('keeps the message text of %s', (_, error, text) => {
     expect(settlementOf(({ closure, handle }) => closure.fail(handle, 'a', error))).toEqual({
