@@ -150,6 +150,12 @@ describe('a label', () => {
     }
   });
 
+  it('may be as long as its limit in a report too', () => {
+    const [id, code] = ['é'.repeat(4), 'ж'.repeat(4)];
+    const { closure, handle } = open([id], { maxIdBytes: 8, maxCodeBytes: 8 });
+    expect(closure.fail(handle, id, 'm', code)).toMatchObject({ accepted: true, callId: id, settlement: { code } });
+  });
+
   it('is kept and looked up untrimmed', () => {
     const { closure, handle } = open([' a ', 'b', 'c']);
     expect(closure.cancel(handle, 'a')).toMatchObject({ reason: 'unknown_call', callId: 'a' });
