@@ -1,5 +1,5 @@
 import { ToolCallClosure } from 'tool-call-closure';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { deeplyFrozen, named, open } from './support/batch.js';
 
 describe('snapshot', () => {
@@ -85,6 +85,25 @@ describe('snapshot', () => {
     const refused = closure.snapshot()!;
     expect(refused.calls).toBe(sealed.calls);
     expect(refused.diagnostics[0]).toBe(sealed.diagnostics[0]);
+  });
+
+  it('costs pointer copies: what one snapshot has frozen the next does not freeze again', () => {
+    const freezes = (size: number) => {
+      const ids = Array.from({ length: size }, (_, i) => `c${i}`);
+      const { closure, handle } = open(ids);
+      closure.snapshot();
+      const freeze = vi.spyOn(Object, 'freeze');
+      try {
+        for (const id of ids.slice(0, 5)) {
+          closure.succeed(handle, id, 1);
+          closure.snapshot();
+        }
+        return freeze.mock.calls.length;
+      } finally {
+        freeze.mockRestore();
+      }
+    };
+    expect(freezes(500)).toBe(freezes(5));
   });
 
   it('keeps the first refusals, in order, and counts the others', () => {
