@@ -151,7 +151,11 @@ describe('README tables', () => {
 });
 
 describe('commands and links', () => {
-  const { scripts } = JSON.parse(readFileSync(root('package.json'), 'utf8')) as { scripts: Record<string, string> };
+  const { scripts, version } = JSON.parse(readFileSync(root('package.json'), 'utf8')) as { scripts: Record<string, string>; version: string };
+
+  it('the newest entry of the changelog is the version of the package', () => {
+    expect(/^## \[(.+?)\]/m.exec(document('CHANGELOG.md'))?.[1]).toBe(version);
+  });
 
   it('every npm script that is named exists', () => {
     for (const file of DOCUMENTS) {
