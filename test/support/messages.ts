@@ -39,4 +39,11 @@ export const messages: [string, unknown, string | null][] = [
   ['a long text', long, `${'x'.repeat(4093)}...`],
   ['a long Error', new Error(long), `${'x'.repeat(4093)}...`],
   ['a long inner message', new AggregateError([new Error(long)]), `${'x'.repeat(4093)}...`],
+  ['an AggregateError of one as long as the limit', new AggregateError([new Error('x'.repeat(4096))]), 'x'.repeat(4096)],
+  ['an AggregateError of one that is one longer', new AggregateError([new Error('x'.repeat(4097))]), `${'x'.repeat(4093)}...`],
+  [
+    'an AggregateError of two long ones',
+    new AggregateError([new Error('x'.repeat(3000)), new Error('y'.repeat(3000))]),
+    `${'x'.repeat(3000)}; ${'y'.repeat(1091)}...`,
+  ],
 ];
