@@ -29,6 +29,13 @@ it('a cut message keeps nothing of the text that it was cut from', () => {
   expect(closure.toOpenAIResponses()).toHaveLength(3);
 });
 
+it('inner messages are cut before they are joined: together these are longer than any string may be', () => {
+  const { closure, handle } = open(['a']);
+  const third = new Error('x'.repeat(2 ** 29 / 3 + 1));
+  closure.settle(handle, 'a', { status: 'error', message: new AggregateError([third, third, third]) });
+  expect(closure.snapshot()!.calls[0]!.settlement).toMatchObject({ message: `${'x'.repeat(4093)}...` });
+});
+
 it('a closure holds its newest batch alone, whatever happened before', () => {
   const closure = new ToolCallClosure();
   const before = heap();
