@@ -74,6 +74,8 @@ closure.seal(null);
 handle.generation = 2;
 // @ts-expect-error so is the result of begin
 begun.handle = handle;
+// @ts-expect-error
+begun.generation = 2;
 // @ts-expect-error and the getters have no setter
 closure.activeGeneration = 1;
 
@@ -235,15 +237,32 @@ if (current?.closed) {
   // @ts-expect-error complete has no code
   current.closeReason.code;
   // @ts-expect-error deeply frozen
-  current.calls.push(call);
+  current.calls.length = 0;
   // @ts-expect-error
   current.diagnostics.length = 0;
   // @ts-expect-error
   current.closed = false;
 }
+// @ts-expect-error so is an open one
+open.calls.push(call);
+// @ts-expect-error
+open.diagnostics.length = 0;
+// @ts-expect-error a call keeps its id
+call.id = 'x';
 if (call.state === 'cancelled') {
   // @ts-expect-error
   call.settlement.message = 'x';
+}
+if (call.state === 'success') {
+  // @ts-expect-error
+  call.settlement.content = 'x';
+}
+if (result.accepted) {
+  // @ts-expect-error results are frozen
+  result.settlement = result.settlement;
+} else {
+  // @ts-expect-error
+  result.reason = 'run_closed';
 }
 // @ts-expect-error synthetic settlements never say completed
 export const lost: SyntheticSettlement['sideEffectState'] = 'completed';

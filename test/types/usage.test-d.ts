@@ -73,14 +73,25 @@ export class Logged extends ToolCallClosure {
 // Whatever is optional takes undefined; limits take null as well.
 createToolCallClosure(undefined);
 createToolCallClosure({});
+type LimitName = 'maxCalls' | 'maxDiagnostics' | 'maxResultBytes' | 'maxMessageBytes' | 'maxIdBytes' | 'maxNameBytes' | 'maxCodeBytes';
+holds<Same<keyof ToolCallClosureOptions, LimitName>>();
 createToolCallClosure({
   maxCalls: undefined,
-  maxDiagnostics: null,
+  maxDiagnostics: undefined,
   maxResultBytes: undefined,
-  maxMessageBytes: null,
+  maxMessageBytes: undefined,
   maxIdBytes: undefined,
-  maxNameBytes: null,
+  maxNameBytes: undefined,
   maxCodeBytes: undefined,
+});
+createToolCallClosure({
+  maxCalls: null,
+  maxDiagnostics: null,
+  maxResultBytes: null,
+  maxMessageBytes: null,
+  maxIdBytes: null,
+  maxNameBytes: null,
+  maxCodeBytes: null,
 });
 export const limits: ToolCallClosureOptions = { maxCalls: null, maxCodeBytes: 3 };
 holds<Same<typeof closure.activeGeneration, number | null>>();
@@ -240,6 +251,15 @@ holds<
   Same<RefusalReason, 'stale_generation' | 'run_closed' | 'unknown_call' | 'duplicate_settlement' | 'pending_calls'>
 >();
 holds<Same<OperationRejection['reason'], RefusalReason>>();
+
+// What is handed out, field by field.
+holds<Same<ReturnType<ToolCallClosure['snapshot']>, Snapshot | null>>();
+holds<Same<AcceptedSettlement['generation'], number>>();
+holds<Same<AcceptedSettlement['callId'], string>>();
+holds<Same<Diagnostic['generation'], number | null>>();
+holds<Same<OpenAIToolMessage, { role: 'tool'; tool_call_id: string; content: string }>>();
+holds<Same<OpenAIFunctionCallOutput, { type: 'function_call_output'; call_id: string; output: string }>>();
+holds<Same<AnthropicToolResult, { type: 'tool_result'; tool_use_id: string; content: string; is_error?: true }>>();
 
 // Adapters: the current snapshot by default, plain mutable arrays of plain mutable objects.
 const messages: OpenAIToolMessage[] = closure.toOpenAIChatCompletions();
