@@ -48,11 +48,11 @@ interface Run {
   dropped: number;
   /** The newest frozen copy of `diagnostics`; out of date when shorter. */
   shown: readonly Diagnostic[];
-  /** The snapshot that shows this record as it is, or `null` if none has been made since it changed. */
+  /** The snapshot that shows this record as it is; `null`, set by each commit, if none has been made since. Made by `#view`. */
   view: Snapshot | null;
   /**
-   * Whether the entries are frozen, as they are once a snapshot has shown them. Freezing those that none ever shows costs a
-   * third of a batch that is closed (1.3 times begin, close, export).
+   * Whether `#view` has frozen the entries, which it does before it first shows them. Most are never shown while pending, and
+   * to freeze those as well would take `begin`, `close` and export 1.3 times as long.
    */
   frozen: boolean;
   /** What `sealWhenSettled` gave out; resolved when the run closes. */
@@ -81,7 +81,7 @@ export class ToolCallClosure {
   readonly #limits: input.Limits;
   /** The newest run, open or closed; `null` before the first `begin`. Replaced by `begin` alone. */
   #run: Run | null = null;
-  /** Every snapshot that this closure made; nothing else is exported. */
+  /** Every snapshot that this closure made, added by `#newView`; nothing else is exported. */
   readonly #snapshots = new WeakSet<object>();
 
   /**
@@ -94,12 +94,15 @@ export class ToolCallClosure {
     this.#limits = input.limits(options);
   }
 
-  /** The newest generation's number; `null` before the first `begin`. Kept after closing. */
+  /** The newest generation's number; `null` before the first `begin`. Kept after closing. Runs none of your code. */
   get activeGeneration(): number | null {
     return this.#run?.generation ?? null;
   }
 
-  /** How many refusals of the newest generation were not kept as diagnostics (a count); 0 before the first `begin`. */
+  /**
+   * How many refusals of the newest generation were not kept as diagnostics (a count); 0 before the first `begin`. Runs none of
+   * your code.
+   */
   get droppedDiagnostics(): number {
     return this.#run?.dropped ?? 0;
   }
@@ -170,7 +173,8 @@ export class ToolCallClosure {
   }
 
   /**
-   * Reports how a call ended. The first report stands; a later one is refused.
+   * Reports how a call ended. The first report stands; a later one is refused. If it is the last that a `sealWhenSettled`
+   * waits for, it seals the batch, which runs the signal's `removeEventListener`.
    *
    * @param handle - From the `begin` that announced the call.
    * @param callId - An announced call id.
@@ -190,10 +194,11 @@ export class ToolCallClosure {
   }
 
   /**
-   * Reports success: `settle` with status `success`.
+   * Reports success: `settle` with status `success`, of which the same holds.
    *
    * @param content - A string is itself; anything else is stored as its JSON text, at most `maxResultBytes` bytes. Runs
    *   your `toJSON` and getters.
+   * @returns the settlement, or a refusal, as `settle` does.
    * @throws TypeError if `content` has no JSON text or is a promise, or as `settle` does. The call stays pending.
    * @throws RangeError if the text is too long, or as `settle` does. The call stays pending.
    */
@@ -203,10 +208,11 @@ export class ToolCallClosure {
   }
 
   /**
-   * Reports an error; made for catch blocks, so no value of `error` makes it throw.
+   * Reports an error: `settle` with status `error`, made for catch blocks, so no value of `error` makes it throw.
    *
    * @param error - Its message text is kept, truncated to `maxMessageBytes` bytes. Runs your getters and `toString`.
-   * @param code - Default `tool_error`, also where it is no string.
+   * @param code - At most `maxCodeBytes` bytes. Default `tool_error`, also where it is no string.
+   * @returns the settlement, or a refusal, as `settle` does.
    * @throws TypeError if `callId` or a string `code` is blank or ill-formed.
    * @throws RangeError if one of them is too long.
    */
@@ -218,8 +224,10 @@ export class ToolCallClosure {
   /**
    * Reports a cancellation; like `fail`, but the status is `cancelled` and the default code `cancelled`.
    *
-   * @param message - Any value; its message text is kept. Default `Tool call was cancelled.`
-   * @param code - Default `cancelled`, also where it is no string.
+   * @param message - Any value; its message text is kept, truncated to `maxMessageBytes` bytes. Default `Tool call was
+   *   cancelled.` Runs your getters and `toString`.
+   * @param code - At most `maxCodeBytes` bytes. Default `cancelled`, also where it is no string.
+   * @returns the settlement, or a refusal, as `settle` does.
    * @throws TypeError if `callId` or a string `code` is blank or ill-formed.
    * @throws RangeError if one of them is too long.
    */
@@ -236,7 +244,7 @@ export class ToolCallClosure {
    * that can't be stored is an `error` with code `invalid_result` and side effects `completed`.
    *
    * @param value - A promise, thenable or plain value. Its rejection is handled here. Runs your getters, `then`, `toJSON`
-   *   and `toString`.
+   *   and `toString`, and what `settle` runs.
    * @returns a promise of what `settle` would return. It never rejects; a late value resolves it to the refusal.
    * @throws TypeError, RangeError at once if `callId` is no label.
    */
@@ -254,8 +262,8 @@ export class ToolCallClosure {
    * Closes the batch: each pending call gets a synthetic settlement made of the reason; reported ones stay. It stops no
    * tool, request or side effect. Idempotent: the first reason stands.
    *
-   * @param reason - Nothing, a message, an Error of any realm, or `{ status, code, message, sideEffectState }`. Runs your
-   *   getters and `toString`, unless the batch is closed already.
+   * @param reason - Nothing, a message, an Error of any realm, or `{ status, code, message, sideEffectState }`. Read only
+   *   while the batch is open: runs your getters and `toString`, and after the commit the signal's `removeEventListener`.
    * @returns the closed snapshot, or the refusal `stale_generation` if a newer batch has begun.
    * @throws TypeError if the reason or a field of it is of the wrong kind. Everything stays open.
    * @throws RangeError if `reason.code` is too long. Everything stays open.
@@ -495,7 +503,12 @@ export class ToolCallClosure {
   }
 }
 
-/** A closure with its own account; one per conversation. The same as `new ToolCallClosure(options)`. */
+/**
+ * Makes a closure; one per conversation. The same as `new ToolCallClosure(options)`.
+ *
+ * @param options - Limits; `undefined` means `{}`. Runs your getters.
+ * @throws TypeError if `options` is neither an object nor `undefined`, or a limit is no safe integer of at least 1.
+ */
 export function createToolCallClosure(options?: ToolCallClosureOptions): ToolCallClosure {
   return new ToolCallClosure(options);
 }

@@ -315,7 +315,7 @@ const fulfilled = (value: unknown): Arrival => ({
 });
 
 const rejected = (reason: unknown): Arrival => {
-  const name = totally(() => textOf(reason, 'name'), '');
+  const name = totally(() => (reason as Properties | null | undefined)?.name, undefined);
   return name === 'AbortError'
     ? { status: 'cancelled', settlement: (limits) => cancelledWith('aborted', reason, limits) }
     : { status: 'error', settlement: (limits) => failedWith(name === 'TimeoutError' ? 'timeout' : 'tool_error', reason, limits) };

@@ -38,7 +38,7 @@ export interface AbortSignalLike {
   readonly reason?: unknown;
   /** Called once by `begin`, with `'abort'`. */
   addEventListener(type: 'abort', listener: () => void): void;
-  /** Called once when the batch closes, with the same arguments. */
+  /** Called once, with the same arguments, when the batch closes or if `begin` throws. */
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
@@ -184,7 +184,7 @@ export interface PendingCall {
 /** One call of a snapshot (frozen): `state` tells which settlement it has. */
 export type CallSnapshot = PendingCall | SettledCall;
 
-/** Why a batch was closed before every call was reported, or by a newer batch. */
+/** Why a batch was closed other than by sealing: by `close`, by its signal or by a newer batch. */
 export interface UnfinishedReason {
   /** The status that pending calls were given. */
   readonly status: 'error' | 'cancelled';

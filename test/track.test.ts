@@ -122,6 +122,7 @@ const REASONS: Row[] = [
   ['an AbortError of another realm', () => runInNewContext('Object.assign(new Error("far"), { name: "AbortError" })'), cancelled('far')],
   ['an AbortError whose message throws', () => throwingGetter('message', { name: 'AbortError' }), cancelled('Tool call was cancelled.')],
   ['an AbortError that is no Error', () => ({ name: 'AbortError', message: 'halt' }), cancelled('halt')],
+  ['a class named AbortError', () => class AbortError { static toString = () => 'halt'; }, cancelled('halt')],
   ['the reason of a signal', () => AbortSignal.abort().reason, cancelled((AbortSignal.abort().reason as Error).message)],
   ['a TimeoutError', () => new DOMException('late', 'TimeoutError'), failed('late', 'timeout')],
   ['a TimeoutError of Error', () => named('TimeoutError', 'late'), failed('late', 'timeout')],
