@@ -38,7 +38,7 @@ interface Run {
   readonly watch: input.Watch | null;
   /** Announcement order. A settlement replaces one entry; closing replaces the array by a frozen one. */
   calls: CallSnapshot[];
-  /** How many entries of `calls` are pending; 0 once closed. */
+  /** How many entries of `calls` are pending; looked at, and counted down by `#settle`, only while open. */
   pending: number;
   /** `null` while open. Set once, by `#close` or, for a signal that had aborted already, by `begin`. */
   closeReason: CloseReason | null;
@@ -147,7 +147,7 @@ export class ToolCallClosure {
         index: announced.index,
         watch,
         calls: closeReason === null ? announced.calls : settledCalls(announced.calls, closeReason),
-        pending: closeReason === null ? announced.calls.length : 0,
+        pending: announced.calls.length,
         closeReason,
         diagnostics: [],
         dropped: 0,
@@ -431,7 +431,6 @@ export class ToolCallClosure {
     run.waiter?.resolve(view);
 
     run.calls = view.calls as SettledCall[];
-    run.pending = 0;
     run.closeReason = view.closeReason;
     run.view = view;
     this.#run = next;
@@ -496,8 +495,8 @@ export class ToolCallClosure {
 
   /** The snapshot if the adapters may read it; recognised by identity before any property is read. */
   #exportable(snapshot: ClosedSnapshot | undefined): ClosedSnapshot {
-    const own: Snapshot | null | undefined = snapshot === undefined && this.#run !== null ? this.#view(this.#run) : snapshot;
-    if (own === undefined || !this.#snapshots.has(own)) throw new TypeError('snapshot was not made by this closure');
+    const own = (snapshot === undefined && this.#run !== null ? this.#view(this.#run) : snapshot) as Snapshot;
+    if (!this.#snapshots.has(own)) throw new TypeError('snapshot was not made by this closure');
     if (!own.closed) throw new TypeError('snapshot is of an open batch: seal or close it first');
     return own;
   }
