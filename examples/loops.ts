@@ -32,7 +32,7 @@ export async function messagesLoop(client: Anthropic, model: string, messages: A
   const closure = new ToolCallClosure();
   for (;;) {
     const { content, stop_reason } = await client.messages.create({ model, max_tokens: 1024, messages }, { signal });
-    if (stop_reason !== 'end_turn' && stop_reason !== 'tool_use') throw new Error(`cut off: ${stop_reason}`);
+    if (!['tool_use', 'end_turn', 'stop_sequence'].includes(stop_reason ?? '')) throw new Error(`cut off: ${stop_reason}`);
     const calls = content.filter((block) => block.type === 'tool_use'); // as they are
     const { handle } = closure.begin(calls, { signal });
     messages.push({ role: 'assistant', content });
