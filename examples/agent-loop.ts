@@ -29,6 +29,8 @@ interface Conversation {
   title: string;
   /** Asks the model, and gives the calls that it announced. */
   ask(): Promise<ToolCall[]>;
+  /** Puts the model's turn into the history, once its calls are registered. */
+  store(): void;
   /** The results of the closed batch, as this API wants them. */
   results(closure: ToolCallClosure): object[];
   /** Sends results; gives the refusal, or `null` if they were accepted. */
@@ -37,14 +39,16 @@ interface Conversation {
 
 function chatCompletions(): Conversation {
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [question];
+  let turn: OpenAI.Chat.ChatCompletionMessage;
   return {
     title: 'OpenAI Chat Completions',
     async ask() {
       const { choices } = await openai.chat.completions.create({ model, messages });
-      messages.push(choices[0]!.message);
-      const calls = choices[0]!.message.tool_calls ?? [];
+      turn = choices[0]!.message;
+      const calls = turn.tool_calls ?? [];
       return calls.flatMap((call) => (call.type === 'function' ? [{ id: call.id, name: call.function.name }] : []));
     },
+    store: () => void messages.push(turn),
     results: (closure) => closure.toOpenAIChatCompletions(),
     send: (results) => refusal(openai.chat.completions.create({ model, messages: [...messages, ...(results as typeof messages)] })),
   };
@@ -52,14 +56,16 @@ function chatCompletions(): Conversation {
 
 function responses(): Conversation {
   const input: OpenAI.Responses.ResponseInputItem[] = [question];
+  let turn: typeof input;
   return {
     title: 'OpenAI Responses',
     async ask() {
       const { output } = await openai.responses.create({ model, input, store: false });
-      input.push(...(output as typeof input));
+      turn = output as typeof input;
       // `call_id`, not `id`: the latter names the item.
       return output.flatMap((item) => (item.type === 'function_call' ? [{ id: item.call_id, name: item.name }] : []));
     },
+    store: () => void input.push(...turn),
     results: (closure) => closure.toOpenAIResponses(),
     send: (results) => refusal(openai.responses.create({ model, input: [...input, ...(results as typeof input)], store: false })),
   };
@@ -67,13 +73,15 @@ function responses(): Conversation {
 
 function anthropicMessages(): Conversation {
   const messages: Anthropic.MessageParam[] = [question];
+  let turn: Anthropic.MessageParam;
   return {
     title: 'Anthropic Messages',
     async ask() {
       const { content } = await anthropic.messages.create({ model, max_tokens: 100, messages });
-      messages.push({ role: 'assistant', content });
+      turn = { role: 'assistant', content };
       return content.filter((block) => block.type === 'tool_use');
     },
+    store: () => void messages.push(turn),
     results: (closure) => closure.toAnthropicToolResults(),
     send: (results) =>
       refusal(anthropic.messages.create({ model, max_tokens: 100, messages: [...messages, { role: 'user', content: results as Anthropic.ToolResultBlockParam[] }] })),
@@ -92,6 +100,7 @@ async function run(conversation: Conversation) {
   const closure = new ToolCallClosure();
   const controller = new AbortController();
   const { handle } = closure.begin(calls, { signal: controller.signal });
+  conversation.store();
 
   let answerLate!: (page: string) => void;
   const tools: Record<string, () => Promise<unknown>> = {

@@ -12,17 +12,19 @@ export interface Conversation {
 }
 
 /**
- * One step of an agent loop: runs the calls that the model announced and appends exactly one result for each.
- * `false` if a newer `begin` took over meanwhile: whoever called it appends these results, and owns the next request.
+ * One step of an agent loop: appends `turn`, the assistant's items, runs the calls in it, and appends exactly one result for each.
+ * Whoever appends a batch's results sets `appended` to its generation. `false` if a newer `begin` took over meanwhile: whoever called it appends these results, and owns the next request.
  */
 export async function agentStep<Call extends ToolCall>(
   conversation: Conversation,
+  turn: readonly object[],
   calls: readonly Call[],
   runTool: RunTool<Call>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { closure, input } = conversation;
   const { handle } = closure.begin(calls, { signal });
+  input.push(...turn); // not before: if begin throws, the history has no call that nobody answers
   for (const call of calls) void closure.track(handle, call.id, runTool(call, signal));
   const closed = await closure.sealWhenSettled(handle);
   if (closed.accepted === false || closed.generation !== closure.activeGeneration) return false;

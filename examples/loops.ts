@@ -11,6 +11,7 @@ export async function responsesLoop(client: OpenAI, model: string, input: Items,
   const closure = new ToolCallClosure();
   for (;;) {
     // Aborted here, the client throws its own error, and there is no batch that could be open.
+    // A reasoning model also needs include: ['reasoning.encrypted_content'], which others refuse.
     const response = await client.responses.create({ model, input, store: false }, { signal });
     if (response.status !== 'completed') throw new Error(`cut off: ${response.incomplete_details?.reason}`);
     // `call_id`, not `id`: the latter names the item.
@@ -35,7 +36,7 @@ export async function messagesLoop(client: Anthropic, model: string, messages: A
     if (!['tool_use', 'end_turn', 'stop_sequence'].includes(stop_reason ?? '')) throw new Error(`cut off: ${stop_reason}`);
     const calls = content.filter((block) => block.type === 'tool_use'); // as they are
     const { handle } = closure.begin(calls, { signal });
-    messages.push({ role: 'assistant', content });
+    if (content.length > 0) messages.push({ role: 'assistant', content });
     if (calls.length === 0) return content;
     for (const call of calls) void closure.track(handle, call.id, runTool(call, signal));
     const closed = await closure.sealWhenSettled(handle);

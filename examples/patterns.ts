@@ -6,13 +6,23 @@ import { takeOver } from './recipes/take-over.js';
 // two adapters fit in the same places.
 
 /** Timeout: calls without a result at the deadline become `cancelled`, code `timeout`, also where the tool hangs. */
-export async function timeout(conversation: Conversation, calls: ToolCall[], runTool: RunTool, run: AbortController, ms: number) {
+export async function timeout(
+  conversation: Conversation,
+  turn: object[],
+  calls: ToolCall[],
+  runTool: RunTool,
+  run: AbortController,
+  ms: number,
+) {
   // Not AbortSignal.any, whose timeout Node.js 20 may collect before it fires.
   const deadline = AbortSignal.timeout(ms);
   const expire = () => run.abort(deadline.reason);
   deadline.addEventListener('abort', expire);
-  await agentStep(conversation, calls, runTool, run.signal);
-  deadline.removeEventListener('abort', expire);
+  try {
+    return await agentStep(conversation, turn, calls, runTool, run.signal);
+  } finally {
+    deadline.removeEventListener('abort', expire);
+  }
 }
 
 /** Replacement: a new request takes over at once. The old turn stays in the history, so its calls get their results first. */
@@ -54,10 +64,12 @@ export async function approval(
 }
 
 /** Step limit: the loop ends before it runs these calls, and the history still ends on a complete turn. */
-export function stepLimit({ closure, input }: Conversation, calls: ToolCall[]) {
-  const { handle } = closure.begin(calls);
+export function stepLimit(conversation: Conversation, calls: ToolCall[]) {
+  const { closure, input } = conversation;
+  const { generation, handle } = closure.begin(calls);
   closure.close(handle, { code: 'step_limit', message: 'No steps are left.', sideEffectState: 'not_started' });
   input.push(...closure.toOpenAIResponses());
+  conversation.appended = generation;
 }
 
 /** Queue: tools run one at a time, and after an abort the model learns which of them never started. */

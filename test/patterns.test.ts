@@ -37,7 +37,7 @@ const announcing = (calls: readonly ToolCall[]): Conversation => ({
 describe('a step of an agent loop', () => {
   const step = async (runTool: RunTool, signal = new AbortController().signal) => {
     const conversation = announcing([a, b]);
-    const current = await agentStep(conversation, [a, b], runTool, signal);
+    const current = await agentStep(conversation, [], [a, b], runTool, signal);
     return { current, ...conversation, results: results(conversation.input) };
   };
 
@@ -83,8 +83,8 @@ describe('a step of an agent loop', () => {
   test('a newer step takes over: the older one appends nothing', async () => {
     const conversation = announcing([b]);
     const { signal } = new AbortController();
-    const first = agentStep(conversation, [a], hang, signal);
-    const second = agentStep(conversation, [b], echo, signal);
+    const first = agentStep(conversation, [], [a], hang, signal);
+    const second = agentStep(conversation, [], [b], echo, signal);
     expect(await Promise.all([first, second])).toEqual([false, true]);
     expect(results(conversation.input)).toEqual({ b: 'write done' });
     expect(conversation.appended).toBe(2);
@@ -92,10 +92,19 @@ describe('a step of an agent loop', () => {
 
   test('a step that was sealed, then overtaken before it could look, appends nothing', async () => {
     const conversation = announcing([]);
-    const step = agentStep(conversation, [], echo, new AbortController().signal);
+    const step = agentStep(conversation, [], [], echo, new AbortController().signal);
     conversation.closure.begin([b]);
     expect(await step).toBe(false);
     expect(conversation).toMatchObject({ input: [], appended: 0 });
+  });
+
+  test('a turn that begin refuses is not stored', async () => {
+    const conversation = announcing([]);
+    const step = agentStep(conversation, turnOf([a, a]), [a, a], echo, new AbortController().signal);
+    await expect(step).rejects.toThrow('nothing was registered');
+    expect(conversation.input).toEqual([]);
+    await agentStep(conversation, turnOf([a]), [a], echo, new AbortController().signal);
+    expect(results(conversation.input)).toEqual({ a: 'read done' });
   });
 
   test('ten steps on one signal, with ids that repeat', async () => {
@@ -103,7 +112,7 @@ describe('a step of an agent loop', () => {
     const { signal } = new AbortController();
     for (let turn = 1; turn <= 10; turn += 1) {
       conversation.input.splice(0, Infinity, ...turnOf([a]));
-      expect(await agentStep(conversation, [a], async () => turn, signal)).toBe(true);
+      expect(await agentStep(conversation, [], [a], async () => turn, signal)).toBe(true);
       expect(results(conversation.input)).toEqual({ a: String(turn) });
       expect(conversation.appended).toBe(turn);
     }
@@ -115,7 +124,7 @@ describe('patterns', () => {
   test('timeout', async () => {
     const conversation = announcing([a, b]);
     const run = new AbortController();
-    await timeout(conversation, [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run, 10);
+    await timeout(conversation, [], [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run, 10);
     const { message } = run.signal.reason as DOMException;
     expect(results(conversation.input)).toEqual({ a: told('timeout', message, 'unknown'), b: 'write done' });
   });
@@ -123,7 +132,7 @@ describe('patterns', () => {
   test('a deadline that is not reached aborts nothing', async () => {
     const conversation = announcing([a]);
     const run = new AbortController();
-    await timeout(conversation, [a], echo, run, 1);
+    await timeout(conversation, [], [a], echo, run, 1);
     await new Promise((resolve) => AbortSignal.timeout(5).addEventListener('abort', resolve));
     expect(run.signal.aborted).toBe(false);
   });
@@ -141,7 +150,7 @@ describe('patterns', () => {
     const { closure, input } = conversation;
     const run = new AbortController();
     let answer!: (text: string) => void;
-    const step = agentStep(conversation, [a], () => new Promise((resolve) => (answer = resolve)), run.signal);
+    const step = agentStep(conversation, [], [a], () => new Promise((resolve) => (answer = resolve)), run.signal);
     if (ticks > 0) answer('read done');
     for (let tick = 0; tick < ticks; tick += 1) await null;
     if (abortFirst) run.abort('stop');
@@ -154,6 +163,14 @@ describe('patterns', () => {
     expect(closure.activeGeneration).toBe(2);
   });
 
+  test('replacement after a step limit owes nothing', () => {
+    const conversation = announcing([a]);
+    stepLimit(conversation, [a]);
+    replacement(conversation, new AbortController(), 'hello');
+    expect(Object.keys(results(conversation.input))).toEqual(['a']);
+    expect(conversation.input).toHaveLength(3);
+  });
+
   test('replacement before the first step owes nothing', () => {
     const conversation = announcing([]);
     replacement(conversation, new AbortController(), 'hello');
@@ -164,7 +181,7 @@ describe('patterns', () => {
     const conversation = announcing([a, b]);
     const { input } = conversation;
     const run = new AbortController();
-    const step = agentStep(conversation, [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run.signal);
+    const step = agentStep(conversation, [], [a, b], (call, signal) => (call === a ? hang : echo)(call, signal), run.signal);
     await new Promise((resolve) => setImmediate(resolve));
     expect(await steering(run, step, conversation, 'Use the other file.')).toBe(true);
     expect(results(input)).toEqual({ a: told('steered', 'The user sent a new message.', 'unknown'), b: 'write done' });
@@ -174,7 +191,7 @@ describe('patterns', () => {
   test('steering a run that was replaced leaves the history to its new owner', async () => {
     const conversation = announcing([]);
     const run = new AbortController();
-    const step = agentStep(conversation, [a], hang, run.signal);
+    const step = agentStep(conversation, [], [a], hang, run.signal);
     conversation.closure.begin([b]);
     expect(await steering(run, step, conversation, 'hello')).toBe(false);
     expect(conversation.input).toEqual([]);

@@ -21,11 +21,12 @@ declare global {
   const runTool: RunTool;
   const approve: (call: ToolCall, signal: AbortSignal) => Promise<boolean>;
   const input: OpenAI.Responses.ResponseInputItem[];
+  const turn: OpenAI.Responses.ResponseInputItem[];
   const openai: OpenAI;
   const choice: OpenAI.Chat.ChatCompletion.Choice;
   const response: OpenAI.Responses.Response;
   const history: Anthropic.MessageParam[];
-  const held: { id: string; sent: number };
+  const held: { id: string; sent: number; owed: ClosedSnapshot | null };
   const journal: {
     outcomeOf(at: number, id: string): Outcome | undefined;
     isWaiting(at: number, id: string): boolean;
