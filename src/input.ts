@@ -138,7 +138,6 @@ function oneOf<Value extends string>(value: unknown, path: string, allowed: read
 }
 
 function messageText(value: unknown, absent: string, limits: Limits): string {
-  if (typeof value === 'string') return value;
   if (isAbsent(value)) return absent;
   if (isObject(value)) {
     const { message } = value;
@@ -315,7 +314,7 @@ const fulfilled = (value: unknown): Arrival => ({
 });
 
 const rejected = (reason: unknown): Arrival => {
-  const name = totally(() => (reason as Properties | null | undefined)?.name, undefined);
+  const name = totally(() => (reason as Properties).name, undefined);
   return name === 'AbortError'
     ? { status: 'cancelled', settlement: (limits) => cancelledWith('aborted', reason, limits) }
     : { status: 'error', settlement: (limits) => failedWith(name === 'TimeoutError' ? 'timeout' : 'tool_error', reason, limits) };

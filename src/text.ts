@@ -29,8 +29,8 @@ export function exceeds(text: string, limit: number): boolean {
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, text.length * 3));
   let bytes = 0;
   for (let at = 0; at < text.length && bytes <= limit; ) {
-    // One unit more than the chunk can hold: a pair that the slice cuts in two is never read as a lone surrogate.
-    const { read, written } = encoder.encodeInto(text.slice(at, at + chunk.length + 1), chunk);
+    // A half pair that ends the slice would take three bytes, for which no room is left; so it is never read alone.
+    const { read, written } = encoder.encodeInto(text.slice(at, at + chunk.length), chunk);
     at += read;
     bytes += written;
   }
@@ -44,8 +44,7 @@ export function exceeds(text: string, limit: number): boolean {
 export function truncate(text: string, limit: number): string {
   if (text.length * 3 <= limit) return wellFormed(text);
   const bytes = new Uint8Array(limit);
-  // As above: the last unit of the head can't be read.
-  const head = text.slice(0, limit + 1);
+  const head = text.slice(0, limit);
   if (text.length <= limit && encoder.encodeInto(head, bytes).read === text.length) return wellFormed(text);
   const dots = limit < 3 ? '' : '...';
   const kept = bytes.subarray(0, limit - dots.length);

@@ -66,7 +66,6 @@ describe('options of begin', () => {
     ['an empty array', []],
     ['an array with a signal in it', [new AbortController().signal]],
     ['a function', () => undefined],
-    ['a function with the members', Object.assign(() => undefined, { aborted: false, addEventListener() {}, removeEventListener() {} })],
     ['a function with a signal on it', Object.assign(() => undefined, { signal: null })],
   ];
   const wrongSignals: [string, unknown][] = [
@@ -76,6 +75,7 @@ describe('options of begin', () => {
     ['a BigInt', 1n],
     ['a symbol', Symbol('s')],
     ['a function', () => undefined],
+    ['a function with the members', Object.assign(() => undefined, { aborted: false, addEventListener() {}, removeEventListener() {} })],
     ['an empty object', {}],
     ['the controller', new AbortController()],
     ['addEventListener alone', { aborted: false, addEventListener() {} }],
