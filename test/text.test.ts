@@ -7,7 +7,7 @@ import { utf8 } from './support/batch.js';
 const seed = Number(process.env.FC_SEED ?? 20260801);
 
 /** Characters of 1 to 4 bytes, lone surrogates, a byte order mark, and chunk boundaries that fall inside pairs. */
-const characters = fc.constantFrom('x', '\n', 'é', 'ж', '漢', '\ufeff', '\u{1F600}', '\u{10FFFF}', '\ud83d', '\ude00', '\ufffd');
+const characters = fc.constantFrom('x', '\n', 'é', 'ж', '\u07ff', '\u0800', '漢', '\ufeff', '\u{1F600}', '\u{10FFFF}', '\ud83d', '\ude00', '\ufffd');
 const texts = fc.array(characters, { maxLength: 24 }).map((parts) => parts.join(''));
 
 /** U+FFFD for unpaired halves, by code point. */
@@ -83,7 +83,7 @@ describe('exceeds', () => {
     );
   });
 
-  it.each(['x', 'é', 'ж', '漢', '\u{1F600}', '\ud83d'])('counts long texts of %j whole, wherever a chunk ends', (character) => {
+  it.each(['x', 'é', 'ж', '\u07ff', '\u0800', '漢', '\u{1F600}', '\ud83d'])('counts long texts of %j whole, wherever a chunk ends', (character) => {
     for (const prefix of ['', 'x', 'xx', 'é']) {
       const text = prefix + character.repeat(30_000);
       const bytes = utf8(text);
