@@ -192,8 +192,8 @@ function storedText(value: unknown, limits: Limits): string {
   if (exceeds(text, limits.maxResultBytes)) {
     throw new RangeError(`content is longer than maxResultBytes, ${limits.maxResultBytes} bytes`);
   }
-  // JSON text too: JSON.rawJSON passes any string on.
-  return wellFormed(text);
+  // JSON.stringify escapes lone surrogates itself, and a search would cost as much as it did.
+  return text === value ? wellFormed(text) : text;
 }
 
 /** For `succeed`, and for `settle` with a success. */

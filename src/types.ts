@@ -109,7 +109,7 @@ export type Outcome =
 export interface SuccessSettlement {
   /** The tool completed. */
   readonly status: 'success';
-  /** The text that the model will read, well-formed Unicode of at most `maxResultBytes` bytes. */
+  /** The text that the model will read, at most `maxResultBytes` bytes; a string is made well-formed, JSON text is so by itself. */
   readonly content: string;
   /** A success is always the host's report. */
   readonly provenance: 'reported';

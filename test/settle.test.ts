@@ -77,11 +77,17 @@ describe('settle with a success', () => {
     expect(closure.succeed(handle, 'a', content).accepted).toBe(true);
   });
 
-  it('JSON text that is ill-formed, as JSON.rawJSON makes it, is repaired too', () => {
-    const stringify = vi.spyOn(JSON, 'stringify').mockReturnValue('{"v":"\ud83d"}');
-    const settlement = withOutcome({ status: 'success', content: {} });
-    stringify.mockRestore();
-    expect(settlement).toMatchObject({ content: '{"v":"\ufffd"}' });
+  it('JSON text is not searched for lone surrogates: JSON.stringify has escaped them', () => {
+    const search = vi.spyOn(String.prototype as unknown as { toWellFormed(): string }, 'toWellFormed');
+    const { closure, handle } = open(['a', 'b']);
+    const searched = (callId: string, content: unknown) => {
+      search.mockClear();
+      closure.succeed(handle, callId, content);
+      return search.mock.contexts.map(String).filter((text) => text.includes('漢'));
+    };
+    expect(searched('a', { v: '漢' })).toEqual([]);
+    expect(searched('b', '漢')).toEqual(['漢']);
+    search.mockRestore();
   });
 
   it('a well-formed string is stored as it is, not copied', () => {
