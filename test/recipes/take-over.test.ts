@@ -46,3 +46,12 @@ test('nothing is sent twice', async () => {
 test('before the first batch nothing is owed', () => {
   expect(takeOver(createToolCallClosure(), 0)).toBe(null);
 });
+
+test('what is owed is the host\'s to keep: a second take-over gives the empty batch of the first', async () => {
+  const { closure, judge } = await held();
+  const owed = takeOver(closure, 0)!;
+  expect(takeOver(closure, 0)?.calls).toEqual([]);
+  // The request that carried the results failed; the next one carries them again.
+  expect(await judge(later)).toBe('R10');
+  expect(await judge(...closure.toOpenAIResponses(owed), later)).toBe(null);
+});
