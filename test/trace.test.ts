@@ -135,6 +135,11 @@ const ROWS: Record<string, Row> = {
     (s) => s.closure.close(s.handle, fault(s)),
     ['prototype of reason', 'reason.code', 'reason.name', 'reason.message'],
   ],
+  // The stated exception to once a property: an error without a message is asked for `errors`, then for its name again.
+  'close with an Error that has nothing but a name': [
+    (s) => s.closure.close(s.handle, fault(s, { message: '' })),
+    ['prototype of reason', 'reason.code', 'reason.name', 'reason.message', 'reason.errors', 'reason.name'],
+  ],
   'close, status no good': [(s) => bad(() => s.closure.close(s.handle, s.seen('reason', { status: 1 }))), REASON.slice(0, 3)],
   'close, side effects no good': [
     (s) => bad(() => s.closure.close(s.handle, s.seen('reason', { sideEffectState: 'completed' }))),
